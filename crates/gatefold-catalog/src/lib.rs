@@ -20,8 +20,10 @@ mod manifest;
 mod naming;
 mod nearest;
 mod pattern;
+mod phrasings;
 mod raw;
 mod request;
+mod retrieval;
 mod search;
 mod signature;
 mod signature_text;
@@ -32,6 +34,7 @@ mod summary;
 mod template;
 mod text;
 mod tokens;
+mod twins;
 mod view;
 
 pub use address::{address, read_address};
@@ -47,8 +50,10 @@ pub use manifest::{
     ToolSpec, ToolTopic, TopicText,
 };
 pub use pattern::Pattern;
+pub use phrasings::{PHRASINGS, search_phrasings};
 pub use raw::{object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
+pub use retrieval::{RetrievalTexts, ToolTexts};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
 pub use signature::{
     ParameterKind, call_signature, compact_signature, declared, differences, undeclared,
@@ -58,6 +63,7 @@ pub use skill_stub::{SKILL_STUB_LENGTH, SKILLS_HEADING, short_description, skill
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
+pub use twins::{likeness, told_apart};
 pub use view::{GroupCount, UnlistedSource, UnlistedState, UnresolvedTool, View, ViewKey};
 
 #[cfg(test)]

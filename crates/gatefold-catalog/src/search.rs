@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::{Mode, PastJudge, SearchEvidence, SimilarityFn};
+use gatefold_search::{Mode, PastIndex, PastJudge, SearchEvidence, SimilarityFn};
 
 use crate::nearest;
 use crate::snapshot::{FoundTopic, Snapshot, Tool, TopicNeeds};
@@ -135,14 +135,25 @@ pub fn select<'a>(view: &'a View, request: &str) -> Vec<&'a Tool> {
     hits.into_iter().map(|hit| hit.tool).collect()
 }
 
-/// What past queries add to the tools' scores, by their places.
+/// What past queries, and texts that were written for the tools, add to the tools' scores, by their
+/// places.
 fn bonuses(
     view: &View,
     request: &str,
     mode: Mode,
     shows: impl Fn(usize) -> bool,
 ) -> Vec<(usize, f32)> {
-    let Some(past) = view.past() else { return Vec::new() };
+    let indexes = view.past().into_iter().chain(view.snapshot().texts());
+    indexes.flat_map(|past| bonuses_of(past, view, request, mode, &shows)).collect()
+}
+
+fn bonuses_of(
+    past: &PastIndex,
+    view: &View,
+    request: &str,
+    mode: Mode,
+    shows: impl Fn(usize) -> bool,
+) -> Vec<(usize, f32)> {
     let place = |id: &str| view.place_of(id).filter(|at| shows(*at));
     let encoder = view.snapshot().encoder();
     let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_similarities(request, past));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, EntryKind, Target, ToolId};
-use gatefold_search::{Index, Mode, passage, words};
+use gatefold_search::{Index, Mode, PastIndex, passage, words};
 
 use crate::encoder::Encoder;
 use crate::entry::{Entries, Entry, EntryRanges};
@@ -14,6 +14,7 @@ use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ToolDefinition};
 use crate::naming::{AssignedNames, Domains};
+use crate::retrieval::{RetrievalTexts, TextIndex};
 use crate::signature_text::{SignatureSlot, SignatureText};
 use crate::summary::{deed, summary};
 use crate::text::{LINE_LIMIT, one_line};
@@ -70,13 +71,15 @@ struct Indexes {
     search: SearchIndex,
     names: NameIndex,
     topics: TopicIndex,
+    texts: TextIndex,
 }
 
 impl Indexes {
     fn after(previous: &Self) -> Self {
         let search = SearchIndex::after(&previous.search);
         let topics = TopicIndex::after(&previous.topics);
-        Self { search, names: NameIndex::after(&previous.names), topics }
+        let texts = TextIndex::after(&previous.texts);
+        Self { search, names: NameIndex::after(&previous.names), topics, texts }
     }
 }
 
@@ -170,6 +173,14 @@ impl Snapshot {
         Self { encoder: other.encoder.clone(), ..self }
     }
 
+    /// The same catalogue, with texts that were written so that its tools are found. A snapshot that
+    /// is built after this one has them too.
+    #[must_use]
+    pub fn with_texts(self, texts: Option<Arc<RetrievalTexts>>) -> Self {
+        let indexes = Indexes { texts: self.indexes.texts.with(texts), ..self.indexes };
+        Self { indexes, ..self }
+    }
+
     pub fn encoder(&self) -> Option<&Arc<dyn Encoder>> {
         self.encoder.as_ref()
     }
@@ -245,7 +256,13 @@ impl Snapshot {
         // Building all indexes now means that a later lookup of an unknown name is fast too.
         self.names();
         self.indexes.topics.get(self.topic_lists());
+        self.texts();
         self.indexes.search.get(&self.domains, &self.tools)
+    }
+
+    /// The texts that were written for the tools, if there are any.
+    pub(crate) fn texts(&self) -> Option<&PastIndex> {
+        self.indexes.texts.get(&self.tools)
     }
 
     /// The index of the tools' names.

@@ -12,10 +12,13 @@ mod encoders;
 mod entries;
 mod ids;
 mod listings;
+mod phrasings;
 mod renamed;
+mod retrieval;
 mod signatures;
 mod sizes;
 mod topics;
+mod twins;
 
 fn server() -> ServerInfo {
     ServerInfo {

@@ -15,9 +15,11 @@ mod demo;
 mod descriptors;
 mod disconnect;
 mod doctor;
+mod endpoint;
 mod eval;
 mod failure;
 mod import;
+mod index;
 mod init;
 mod log;
 mod logs;
@@ -130,6 +132,7 @@ async fn dispatch(
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
         Command::Surface(it) => surface::run(it, shared, environment, output).await,
         Command::Skills(it) => skills::run(it, shared, environment, output),
+        Command::Index(it) => index::run(it, shared, environment, output).await,
         Command::Model(it) => model::run(it, shared, environment, output).await,
         Command::Approvals(it) => approvals::run(it, shared, environment, output).await,
         Command::Calls(it) => calls::run(it, shared, environment, output).await,

@@ -65,6 +65,33 @@ impl<'a> Arguments<'a> {
         })
     }
 
+    /// A text in up to `most` phrasings, a line each or in a list, without those that are blank;
+    /// `None` if there is no other. A text of more lines is one phrasing. The parameter's type is a
+    /// string, because some clients want each parameter to have one type.
+    pub(crate) fn phrasings(
+        &self,
+        name: &str,
+        most: usize,
+    ) -> Result<Option<Vec<String>>, UsageError> {
+        let not_text = || format!("Parameter '{name}' of {} must be a string.", self.tool);
+        let texts = self.texts(name).map_err(|_| UsageError::new(not_text()))?;
+        let mut phrasings = texts.unwrap_or_default();
+        if let [text] = phrasings.as_slice() {
+            let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+            if (2..=most).contains(&lines.len()) {
+                phrasings = lines.into_iter().map(str::to_owned).collect();
+            }
+        }
+        phrasings.retain(|text| !text.trim().is_empty());
+        if phrasings.len() > most {
+            return Err(UsageError::new(format!(
+                "Parameter '{name}' of {} takes at most {most} phrasings.",
+                self.tool
+            )));
+        }
+        Ok(Some(phrasings).filter(|phrasings| !phrasings.is_empty()))
+    }
+
     /// The fields other than these, raw.
     pub(crate) fn others(&self, known: &[&str]) -> Vec<(&str, &str)> {
         let fields = self.fields.iter().map(|(key, value)| (key.as_ref(), value.as_ref()));

@@ -2,7 +2,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gatefold_catalog::{Encoder, GroupRules, KindName, Manifest, Snapshot, SourceEntry};
+use gatefold_catalog::{
+    Encoder, GroupRules, KindName, Manifest, RetrievalTexts, Snapshot, SourceEntry,
+};
 use gatefold_core::{Domain, Principal, UpstreamIdentity};
 use gatefold_policy::Policy;
 use serde::Serialize;
@@ -23,6 +25,8 @@ pub struct Setup {
     pub learns: bool,
     /// Re-scores the likeliest tools of a search.
     pub encoder: Option<Arc<dyn Encoder>>,
+    /// Written so that tools are found.
+    pub texts: Option<Arc<RetrievalTexts>>,
     pub sources: Vec<SourceSetup>,
 }
 
@@ -150,11 +154,10 @@ impl Runtime {
         });
         let slots = Arc::new(slots.collect::<Slots>());
         Self {
-            catalogues: Catalogues::new(next_snapshot(
-                &slots,
-                self.snapshot(),
-                setup.encoder.as_ref(),
-            )),
+            catalogues: Catalogues::new(
+                next_snapshot(&slots, self.snapshot(), setup.encoder.as_ref())
+                    .with_texts(setup.texts),
+            ),
             policy: Arc::new(setup.policy),
             personal: slots.values().filter(|slot| slot.is_personal()).cloned().collect(),
             slots,

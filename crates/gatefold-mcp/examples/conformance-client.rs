@@ -239,6 +239,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         limits: Limits::default(),
         learns: false,
         encoder: None,
+        texts: None,
         sources: vec![setup],
     });
     Ok(dispatcher)

@@ -7,6 +7,7 @@ mod learning;
 mod results;
 mod sources;
 mod status;
+mod texts;
 mod unusable;
 mod watch;
 
@@ -35,6 +36,7 @@ pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, source_key};
+use texts::LoadedTexts;
 
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
@@ -88,6 +90,7 @@ pub struct App {
 struct AppliedConfig {
     config: Config,
     encoder: Option<Arc<EncoderTier>>,
+    texts: LoadedTexts,
     sources: Vec<ConfiguredSource>,
     at: Timestamp,
 }
@@ -95,7 +98,8 @@ struct AppliedConfig {
 impl AppliedConfig {
     /// Before anything is configured.
     fn nothing(at: Timestamp) -> Self {
-        Self { config: Config::default(), encoder: None, sources: Vec::new(), at }
+        let texts = LoadedTexts::default();
+        Self { config: Config::default(), encoder: None, texts, sources: Vec::new(), at }
     }
 }
 
@@ -385,11 +389,13 @@ impl App {
             needs_restart: needs_restart(&old.config, &config),
         };
         let encoder = self.encoder_of(&config, old.encoder.as_ref());
+        let texts = LoadedTexts::of(&config).await;
         let setup = Setup {
             policy: config.policy.clone(),
             limits: config.limits,
             learns: config.search.learn,
             encoder: encoder.clone().map(|encoder| encoder as Arc<dyn Encoder>),
+            texts: texts.found(),
             sources: sources
                 .iter()
                 .filter_map(ConfiguredSource::setup)
@@ -409,6 +415,7 @@ impl App {
         self.applied.store(Arc::new(AppliedConfig {
             config,
             encoder,
+            texts,
             sources,
             at: self.clock.now(),
         }));
@@ -419,6 +426,12 @@ impl App {
     pub async fn encoder_fault(&self) -> Option<String> {
         let tier = self.applied.load().encoder.clone()?;
         EncoderTier::examine(tier.model().to_owned()).await.err()
+    }
+
+    /// What is wrong with the file of texts by which tools are found; `None` if it is in order or
+    /// there is none.
+    pub fn texts_fault(&self) -> Option<String> {
+        self.applied.load().texts.fault(self.pin().view())
     }
 
     /// The encoder for a configuration: the old one if it is the same and could be opened.

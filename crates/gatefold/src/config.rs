@@ -330,11 +330,13 @@ pub struct SearchConfig {
     pub learn: bool,
     /// The folder or file of a sentence encoder that re-scores the likeliest tools.
     pub encoder: Option<PathBuf>,
+    /// The file with texts that were written so that tools are found.
+    pub texts: Option<PathBuf>,
 }
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { learn: true, encoder: None }
+        Self { learn: true, encoder: None, texts: None }
     }
 }
 

@@ -15,6 +15,7 @@ mod encoder;
 mod environment;
 pub mod files;
 pub mod secrets;
+mod texts;
 
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
@@ -23,3 +24,4 @@ pub use app::{
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;
+pub use texts::{TextsError, read_texts, texts_file};

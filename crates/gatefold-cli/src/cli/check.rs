@@ -122,7 +122,8 @@ async fn warnings(app: &App) -> Vec<String> {
     let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
     let encoder = app.encoder_fault().await;
     let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));
-    idle.chain(encoder).chain(surface::warnings_of_excess(app)).collect()
+    let texts = app.texts_fault().map(|fault| format!("`search.texts`: {fault}"));
+    idle.chain(encoder).chain(texts).chain(surface::warnings_of_excess(app)).collect()
 }
 
 /// What is printed for people.

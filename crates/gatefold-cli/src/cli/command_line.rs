@@ -14,6 +14,7 @@ use super::arguments::{
 use super::calls::Calls;
 use super::config::ConfigCommand;
 use super::eval::Eval;
+use super::index::Index;
 use super::init::Init;
 use super::logs::Logs;
 use super::model::Model;
@@ -134,6 +135,13 @@ pub(crate) enum Command {
     /// List, check and show the skills of folders that are sources
     #[command(subcommand, after_long_help = "Example:\n  gatefold skills check ./skills")]
     Skills(Skills),
+    /// Have a model write texts by which tools are found
+    #[command(
+        subcommand,
+        after_long_help = "Example:\n  gatefold index describe --model-url \
+            http://127.0.0.1:8080/v1 --model qwen3"
+    )]
+    Index(Index),
     /// Get the optional sentence encoder for searches
     #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
     Model(Model),
@@ -194,6 +202,7 @@ impl Command {
             Self::Logs(logs) => logs.format.json,
             Self::Queries(queries) => queries.is_json(),
             Self::Surface(surface) => surface.format.json,
+            Self::Index(index) => index.format().json,
             Self::Model(model) => model.format().json,
             Self::Skills(skills) => skills.format().json,
             Self::Status(status) => status.format.json,

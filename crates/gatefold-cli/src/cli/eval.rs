@@ -11,6 +11,7 @@ use clap::{Args, Subcommand, value_parser};
 use gatefold::Environment;
 
 use super::arguments::{Format, ModeName, SharedOptions};
+use super::endpoint::ModelOptions;
 use super::output::Output;
 use super::stop;
 
@@ -77,15 +78,8 @@ pub(crate) struct EvalAgent {
     /// The tasks, one JSON object a line
     #[arg(value_name = "TASKS")]
     tasks: PathBuf,
-    /// Where the model is: the address before `/chat/completions`
-    #[arg(long, value_name = "URL")]
-    model_url: String,
-    /// The model's name, as its endpoint knows it
-    #[arg(long, value_name = "NAME")]
-    model: String,
-    /// The variable with the endpoint's key [default: `GATEFOLD_MODEL_KEY`, if it is set]
-    #[arg(long, value_name = "NAME")]
-    model_key_env: Option<String>,
+    #[command(flatten)]
+    model: ModelOptions,
     /// A way to show tools; may be given more than once, and the others are compared with the first
     /// [default: all of them]
     #[arg(long, value_name = "NAME")]
@@ -93,9 +87,6 @@ pub(crate) struct EvalAgent {
     /// The most answers of the model in one task
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u16).range(1..=100))]
     turns: u16,
-    /// How many seconds one answer of the model may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u64).range(1..=3600))]
-    timeout: u64,
     /// Also make calls of tools that may change something
     #[arg(long)]
     allow_writes: bool,

@@ -28,9 +28,9 @@ Skip discovery for tools you've already used in this conversation.";
 
 const DISCOVER_DESCRIPTION: &str = "\
 Browse available tools by domain, group, or keyword.";
-const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string","description":"Omit to see all domains."},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"What to do, in which service."},"search_mode":{"type":"string","enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
+const DISCOVER_REST: &str = r#""inputSchema":{"type":"object","properties":{"domain":{"type":"string","description":"Omit to see all domains."},"group":{"type":"string","description":"Requires domain."},"query":{"type":"string","description":"User's words and service; rephrase on new lines."},"search_mode":{"type":"string","enum":["hybrid","keyword","semantic"]},"cursor":{"type":"string","description":"The last next_cursor."}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}"#;
 
-const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of one or several tools before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string","description":"As returned by discover_tools."},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
+const SCHEMA_DEFINITION: &str = r#"{"name":"get_tool_schema","description":"Get the full parameter schema of one or several tools before calling execute_tool.","inputSchema":{"type":"object","properties":{"tool_name":{"type":"string","description":"From discover_tools."},"tool_names":{"type":"array","items":{"type":"string"}}}},"annotations":{"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}}"#;
 
 const EXECUTE_DESCRIPTION: &str = "Execute a tool by name. Use discover_tools to find it.";
 const EXECUTE_ARGUMENTS: &str = "Matching the schema from get_tool_schema.";

@@ -1,10 +1,11 @@
 mod answers;
+mod twins;
 
 use std::borrow::Cow;
 
 use gatefold_catalog::{
-    DomainEntry, GroupCount, Hit, Scope, SearchMode, Tool, View, call_signature, compact_signature,
-    one_line, search, token_bound,
+    DomainEntry, GroupCount, Hit, PHRASINGS, Scope, SearchMode, Tool, View, call_signature,
+    compact_signature, one_line, search_phrasings, token_bound,
 };
 use gatefold_core::{Domain, ToolId};
 use serde::Serialize;
@@ -64,7 +65,7 @@ pub(super) fn answer(
     arguments.only(&["domain", "group", "query", "search_mode", "cursor"])?;
     let domain = arguments.text("domain")?;
     let group = arguments.text("group")?;
-    let query = arguments.text("query")?;
+    let query = arguments.phrasings("query", PHRASINGS)?;
     let mode = arguments.text("search_mode")?.map(|mode| known_mode(&mode)).transpose()?;
     let cursor = arguments.text("cursor")?;
     let browsing =
@@ -80,12 +81,14 @@ pub(super) fn answer(
     let text = match (query, domain, group) {
         (Some(query), domain, group) => {
             let asked = SearchRequest {
-                query: &query,
+                phrasings: &query,
                 entry: domain,
                 group,
                 mode: mode.unwrap_or_default(),
             };
             let (text, tools) = browsing.search(&asked, limits.search_results)?;
+            // The first is the person's own, if the model does as it is told.
+            let query = query.into_iter().next().unwrap_or_default();
             return Ok(Step::Found(Reply::text(&text), SearchAnswer { query, tools }));
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
@@ -107,7 +110,7 @@ pub(crate) fn domain_page(
 
 /// A parsed search request.
 struct SearchRequest<'a> {
-    query: &'a str,
+    phrasings: &'a [String],
     entry: Option<&'a DomainEntry>,
     group: Option<&'a str>,
     mode: SearchMode,
@@ -339,10 +342,12 @@ impl<'a> BrowseRequest<'a> {
         asked: &SearchRequest<'_>,
         page_length: usize,
     ) -> Result<(String, Vec<ToolId>), UsageError> {
-        let SearchRequest { query, entry, group, mode } = *asked;
+        let SearchRequest { phrasings, entry, group, mode } = *asked;
+        let phrasings: Vec<_> = phrasings.iter().map(String::as_str).collect();
         let domain = entry.map(|entry| entry.domain().as_str());
         let reached = REACHED_RESULTS.max(page_length);
-        let mut hits = search(self.view, query, &Scope { domain, group }, mode, reached);
+        let scope = Scope { domain, group };
+        let mut hits = search_phrasings(self.view, &phrasings, &scope, mode, reached);
         let has_found = hits.iter().any(Hit::fits);
         let (mut note, mut nearest) = (None, None);
         if !has_found {
@@ -356,10 +361,11 @@ impl<'a> BrowseRequest<'a> {
         let mut results: Vec<_> = hits.iter().map(ToolLine::found).collect();
         let mode_name = MODES.iter().find(|(_, known)| *known == mode).map_or("", |(name, _)| name);
         let (domain, group) = (domain.unwrap_or_default(), group.unwrap_or_default());
-        let request = ["query", query, domain, group, mode_name];
+        let mut request = vec!["query", domain, group, mode_name];
+        request.extend(&phrasings);
         let pages = Pages::of(&request, results.iter().map(|line| line.name));
         let start = pages.start(self.cursor)?;
-        let query = one_line(query, REPEATED_QUERY);
+        let query = one_line(&phrasings.join(" / "), REPEATED_QUERY);
         let told = if entry.is_none() && start == 0 { unlisted(self.view) } else { Vec::new() };
         let is_first = has_found && start == 0;
         let length = if is_first { first_length(&hits).min(page_length) } else { page_length };
@@ -381,6 +387,9 @@ impl<'a> BrowseRequest<'a> {
         let mut signed = if has_found { signed(&hits[start..page_end]) } else { 0 };
         for at in start..start + signed {
             results[at].signature = Some(signature(hits[at].tool, at == 0));
+        }
+        for (at, unlike) in twins::lines(&hits[start..start + signed]).into_iter().enumerate() {
+            results[start + at].unlike = unlike;
         }
         let (mut page, mut end) =
             self.page_and_end(&results[..page_end], start, |end| write(&results[start..end]));

@@ -653,3 +653,19 @@ fn execution_is_split_by_what_tools_declare() {
     let other = call("execute_tool", writing);
     assert!(other.starts_with("Unknown tool 'execute_tool'. Tools: discover_tools,"), "{other}");
 }
+
+#[test]
+fn a_query_may_have_three_phrasings() {
+    let asked = |query: &str| discover(&format!(r#"{{"query":{query}}}"#));
+    let lines = asked(r#""open a ticket\n\ncreate an issue""#);
+    assert_eq!(lines, asked(r#"["open a ticket", " ", "create an issue"]"#));
+    assert!(lines.contains(r#""query":"open a ticket / create an issue""#), "{lines}");
+    let many = asked(r#"["a","b","c","d"]"#);
+    assert!(
+        many.contains("Parameter 'query' of discover_tools takes at most 3 phrasings."),
+        "{many}"
+    );
+    let text = asked(r#""one\ntwo\nthree\nfour""#);
+    assert!(text.contains(r#""query":"one two three four""#), "{text}");
+    assert!(asked("[7]").contains("must be a string"), "{}", asked("[7]"));
+}

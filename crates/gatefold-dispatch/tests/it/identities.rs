@@ -107,6 +107,7 @@ impl Bench {
             limits: Limits::default(),
             learns: false,
             encoder: None,
+            texts: None,
             sources: vec![
                 setup(source.clone(), IdentityScope::PerUser),
                 setup(FakeSource::with_tools("mail", &["send"]), IdentityScope::Shared),

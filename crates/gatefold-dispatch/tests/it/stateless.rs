@@ -128,6 +128,7 @@ impl Bench {
             limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },
             learns: false,
             encoder: None,
+            texts: None,
             sources: vec![SourceSetup {
                 source: source.clone(),
                 kind: KindName::new("plain"),

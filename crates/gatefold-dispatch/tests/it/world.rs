@@ -77,6 +77,7 @@ impl World {
             limits: self.limits,
             learns: self.learns,
             encoder: None,
+            texts: None,
             sources: sources.collect(),
         });
     }

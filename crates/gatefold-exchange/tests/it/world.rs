@@ -77,6 +77,7 @@ impl World {
             limits: Limits::default(),
             learns: false,
             encoder: None,
+            texts: None,
             sources: sources.into_iter().map(setup).collect(),
         });
     }

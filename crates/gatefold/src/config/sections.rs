@@ -244,12 +244,14 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
 struct SearchKeys {
     learn: Option<bool>,
     encoder: Option<FilePath>,
+    texts: Option<FilePath>,
 }
 
 fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
     let keys: SearchKeys = table.read().unwrap_or_default();
     set(&mut search.learn, keys.learn);
     search.encoder = keys.encoder.map(|path| path.0);
+    search.texts = keys.texts.map(|path| path.0);
 }
 
 #[derive(Deserialize, Default)]

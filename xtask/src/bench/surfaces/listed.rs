@@ -31,6 +31,7 @@ pub(super) fn exchange(entries: Vec<SourceEntry>, disclosures: Disclosures) -> A
         limits: Limits::default(),
         learns: false,
         encoder: None,
+        texts: None,
         sources: entries.into_iter().map(setup).collect(),
     });
     Exchange::new(dispatcher, disclosures)

@@ -2,7 +2,6 @@
 
 mod call_log;
 mod conversation;
-mod endpoint;
 mod functions;
 mod measures;
 mod read_only;
@@ -12,30 +11,25 @@ mod tasks;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::anyhow;
 use gatefold::config::load;
 use gatefold::{App, Environment};
-use gatefold_core::{Principal, Secret, SystemClock, ToolName};
+use gatefold_core::{Principal, SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
-use url::Url;
 
 use super::EvalAgent;
 use crate::cli::arguments::SharedOptions;
+use crate::cli::endpoint::ModelEndpoint;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::{catalogue, session};
 use conversation::Stage;
-use endpoint::ModelEndpoint;
 use functions::Functions;
 use measures::{DisclosureRuns, MeasuredRun, Verdict};
 use report::{AgentReport, FailedRun};
 use tasks::{Task, read_tasks};
-
-/// The variable with the endpoint's key, unless another is named.
-const KEY_VARIABLE: &str = "GATEFOLD_MODEL_KEY";
 
 /// After so many failures in a row, a disclosure is given up.
 const FAILURES_IN_A_ROW: usize = 5;
@@ -47,7 +41,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let mut tasks = read_tasks(&environment.directory().join(&asked.tasks))?;
-    let model = endpoint(asked, environment)?;
+    let model = asked.model.endpoint(environment)?;
     let app = open(asked, shared, environment).await?;
     let left_out = catalogue::complete(&app, &Progress::new(output, "learning"), |_| false).await;
     catalogue::warn_of(&left_out, output);
@@ -55,7 +49,7 @@ pub(super) async fn run(
     let compared = compare(&tasks, asked, &model, &app, output).await;
     app.close().await;
     let (measured, failures) = compared?;
-    let report = AgentReport::new(&asked.model, &tasks, &measured, &failures);
+    let report = AgentReport::new(&asked.model.model, &tasks, &measured, &failures);
     if output.is_json() {
         output.json(&report);
     } else {
@@ -63,19 +57,6 @@ pub(super) async fn run(
     }
     let is_whole = left_out.is_empty() && failures.is_empty();
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-fn endpoint(asked: &EvalAgent, environment: &Environment) -> anyhow::Result<ModelEndpoint> {
-    let url: Url = asked
-        .model_url
-        .parse()
-        .map_err(|error| usage(format!("`--model-url` is not an address: {error}")))?;
-    let key = environment.get_filled(asked.model_key_env.as_deref().unwrap_or(KEY_VARIABLE));
-    if let (None, Some(variable)) = (key, &asked.model_key_env) {
-        return Err(usage(format!("the variable `{variable}` of `--model-key-env` is not set")));
-    }
-    let timeout = Duration::from_secs(asked.timeout);
-    ModelEndpoint::new(&url, &asked.model, key.map(Secret::new), timeout)
 }
 
 /// A gateway of our own. It learns nothing from the calls: what one disclosure found would help the

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound};
+use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound, told_apart};
 use serde::Serialize;
 
 use super::EvalCatalog;
@@ -39,6 +39,9 @@ struct ConfusablePair<'a> {
     other: &'a str,
     /// The other's score over the tool's own, for a request in the tool's own words.
     likeness: f32,
+    /// What their names, required parameters and first lines tell them apart by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    apart: Option<String>,
     advice: String,
 }
 
@@ -102,6 +105,7 @@ fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
                     tool: tool.id().as_str(),
                     other: other.tool.id().as_str(),
                     likeness: other.score / own.score,
+                    apart: told_apart(tool, other.tool),
                     advice: advice_on_pair(tool, other.tool),
                 });
             }
@@ -176,10 +180,13 @@ fn print(report: &CatalogReport<'_>, limit: usize, output: &Output) {
         section("Not found in their own words:", &table);
     }
     if !confusable.is_empty() {
-        let mut table = Table::new(&["tool", "mistaken for", "similarity", "advice"]).numbers(&[2]);
+        let head = ["tool", "mistaken for", "similarity", "told apart by", "advice"];
+        let mut table = Table::new(&head).numbers(&[2]).spare(&[3]);
         for pair in confusable {
             let likeness = format!("{:.2}", pair.likeness);
-            table.row([pair.tool.to_owned(), pair.other.to_owned(), likeness, pair.advice.clone()]);
+            let apart = pair.apart.as_deref().unwrap_or("nothing");
+            let (tool, other, advice) = (pair.tool, pair.other, pair.advice.as_str());
+            table.row([tool, other, &likeness, apart, advice].map(str::to_owned));
         }
         section("Hard to tell apart:", &table);
     }

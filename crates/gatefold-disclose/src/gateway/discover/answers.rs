@@ -76,6 +76,9 @@ pub(super) struct ToolLine<'a> {
     /// What the tool knows about that fits the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) r#match: Option<&'a str>,
+    /// What tells the tool from another one on the page that is easily taken for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) unlike: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) signature: Option<Cow<'a, str>>,
 }
@@ -89,6 +92,7 @@ impl<'a> ToolLine<'a> {
             group: None,
             description: tool.line(),
             r#match: None,
+            unlike: None,
             signature: None,
         }
     }

@@ -125,6 +125,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
         limits: Limits::default(),
         learns: false,
         encoder: None,
+        texts: None,
         sources: sources.collect(),
     });
 }

@@ -83,6 +83,7 @@ impl World {
             limits: made.limits,
             learns: false,
             encoder: None,
+            texts: None,
             sources: sources.collect(),
         });
         Self { dispatcher, keeper }

@@ -77,6 +77,16 @@ pub(super) const SEARCH: FixedSection = FixedSection {
                 "A sentence encoder that re-ranks the likeliest tools.",
             )
         },
+        Key {
+            details: "`gatefold index describe` has a model write it: for each tool a summary and a few \
+                      requests, which people can read, edit and commit. The texts count only for the \
+                      definition that they were written for. If the file cannot be used, searches go \
+                      without it; the log and `gatefold check` say so.",
+            value: |config| Some(config.search.texts.as_ref()?.display().to_string().into()),
+            unset: "tools are found by what their sources say",
+            example: "\"retrieval.toml\"",
+            ..Key::new("texts", Kind::Path, "A file with texts by which tools are found.")
+        },
     ],
 };
 

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::call_log::{CallLog, InnerCall};
-use super::endpoint::{FunctionCall, ModelAnswer, ModelEndpoint, NoAnswer};
 use super::functions::Functions;
+use crate::cli::endpoint::{FunctionCall, ModelAnswer, ModelEndpoint, NoAnswer};
 use crate::cli::tokens;
 
 /// The longest conversation, in bytes.

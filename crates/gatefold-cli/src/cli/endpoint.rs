@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use clap::{Args, value_parser};
+use gatefold::Environment;
 use gatefold_core::Secret;
 use gatefold_egress::{Egress, EgressError, HttpClient, HttpRequest, Reach, Redirects, Settings};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -12,7 +14,10 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use url::Url;
 
-use crate::cli::failure::usage;
+use super::failure::usage;
+
+/// The variable with the endpoint's key, unless another is named.
+const KEY_VARIABLE: &str = "GATEFOLD_MODEL_KEY";
 
 /// The largest answer of the endpoint, in bytes.
 const ANSWER_BYTES: u64 = 4 * 1024 * 1024;
@@ -74,8 +79,42 @@ enum Failure {
     Lasting(NoAnswer),
 }
 
+/// Which model is asked, and where.
+#[derive(Debug, Args)]
+pub(crate) struct ModelOptions {
+    /// Where the model is: the address before `/chat/completions`
+    #[arg(long, value_name = "URL")]
+    model_url: String,
+    /// The model's name, as its endpoint knows it
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: String,
+    /// The variable with the endpoint's key [default: `GATEFOLD_MODEL_KEY`, if it is set]
+    #[arg(long, value_name = "NAME")]
+    model_key_env: Option<String>,
+    /// How many seconds one answer of the model may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+}
+
+impl ModelOptions {
+    pub(super) fn endpoint(&self, environment: &Environment) -> anyhow::Result<ModelEndpoint> {
+        let url: Url = self
+            .model_url
+            .parse()
+            .map_err(|error| usage(format!("`--model-url` is not an address: {error}")))?;
+        let key = environment.get_filled(self.model_key_env.as_deref().unwrap_or(KEY_VARIABLE));
+        if let (None, Some(variable)) = (key, &self.model_key_env) {
+            return Err(usage(format!(
+                "the variable `{variable}` of `--model-key-env` is not set"
+            )));
+        }
+        let timeout = Duration::from_secs(self.timeout);
+        ModelEndpoint::new(&url, &self.model, key.map(Secret::new), timeout)
+    }
+}
+
 impl ModelEndpoint {
-    pub(super) fn new(
+    fn new(
         address: &Url,
         model: &str,
         key: Option<Secret>,
