@@ -207,7 +207,7 @@ fn ranked(notes: Vec<Note>, query: &str, most: usize) -> Vec<Note> {
             let title = notes[*place].title.as_str();
             let document =
                 Document { name: title, description: &[text.as_str()], ..Document::default() };
-            Entry { id, domain: id, analysis: Analysis::of(&document) }
+            Entry { id, domain: id, analysis: Analysis::of(&document), service: None }
         })
         .collect();
     let findings = Index::build(&entries).search(query, Mode::Hybrid, |_| true, RANKED);

@@ -111,6 +111,7 @@ fn entry(number: usize, tools: &[usize]) -> SourceEntry {
         domain: Domain::from_key(&format!("source{number}")),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(builder.build())),
     }

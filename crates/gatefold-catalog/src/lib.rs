@@ -40,7 +40,7 @@ mod view;
 pub use address::{address, read_address};
 pub use encoder::Encoder;
 pub use entry::Entry;
-pub use gatefold_search::{Mode as SearchMode, PastIndex, PastQuery};
+pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};
 pub use groups::{GroupRules, is_group_name};
 pub use hidden::{HiddenText, is_hidden, marked};
 pub use kind::KindName;
@@ -54,7 +54,7 @@ pub use phrasings::{PHRASINGS, search_phrasings};
 pub use raw::{object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
 pub use retrieval::{RetrievalTexts, ToolTexts};
-pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, search, select};
+pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, fit, search, select};
 pub use signature::{
     ParameterKind, call_signature, compact_signature, declared, differences, undeclared,
 };

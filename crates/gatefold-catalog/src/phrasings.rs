@@ -46,6 +46,7 @@ fn fuse(found: Vec<Vec<Hit<'_>>>) -> Vec<Hit<'_>> {
             hit.score = 0.0;
             let known = fused.entry(hit.tool.id()).or_insert(hit);
             known.score += share * least;
+            known.fit = known.fit.max(hit.fit);
             known.topic = known.topic.or(hit.topic);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use gatefold_search::{Mode, PastIndex, PastJudge, SearchEvidence, SimilarityFn};
+use gatefold_search::{Fit, Mode, PastIndex, PastJudge, SearchEvidence, SimilarityFn};
 
 use crate::nearest;
 use crate::snapshot::{FoundTopic, Snapshot, Tool, TopicNeeds};
@@ -35,7 +35,7 @@ pub struct Hit<'a> {
     pub score: f32,
     /// What the tool knows about that fits the request, as an answer shows it.
     pub topic: Option<&'a str>,
-    fits: bool,
+    pub(crate) fit: Fit,
 }
 
 /// How much of its score a topic gives its tool: a tool that does what is asked for comes before one
@@ -47,17 +47,22 @@ const TOPIC_SHARE: f32 = 0.9;
 const POINTING_SHARE: f32 = 0.75;
 
 impl Hit<'_> {
-    /// Whether the tool fits the request, or is only a stand-in because nothing does.
+    /// Whether the tool may fit the request, or is only a stand-in because nothing does.
     pub fn fits(&self) -> bool {
-        self.fits
+        self.fit > Fit::None
     }
+}
+
+/// How well the best of some tools fits the request that they were found for.
+pub fn fit(hits: &[Hit<'_>]) -> Fit {
+    hits.iter().map(|hit| hit.fit).max().unwrap_or_default()
 }
 
 /// The tools of a view that fit a request best, best first; ties go to the lower id.
 ///
 /// A request that is a tool's name has that tool first. A request that fits nothing still gets the
-/// tools with the nearest names and those it most likely means, or else all by their ids,
-/// destructive ones last: a model would read an empty answer as "there are no tools". [`Hit::fits`]
+/// tools with the nearest names and those it most likely means, or else all by their ids, where
+/// destructive ones come last: a model would read an empty answer as "there are no tools". [`Hit::fits`]
 /// tells the two apart.
 pub fn search<'a>(
     view: &'a View,
@@ -76,7 +81,7 @@ pub fn search<'a>(
         tool: &tools[one.place],
         score: one.score,
         topic: None,
-        fits: found.fits,
+        fit: found.fit,
     });
     let mut hits: Vec<_> = hits.collect();
     let is_found = |needs: TopicNeeds| shows(needs.tool) && view.shows_topic(needs);
@@ -102,15 +107,18 @@ fn add_topics<'a>(hits: &mut Vec<Hit<'a>>, topics: Vec<FoundTopic<'a>>, tools: &
         }
         let tool = &tools[tool];
         let is_beside = |hit: &Hit<'_>| hit.tool.domain() == tool.domain();
-        let known = hits.iter().position(|hit| hit.tool.id() == tool.id() && hit.fits);
-        let own = known.map_or(0.0, |at| hits.remove(at).score).max(score * TOPIC_SHARE);
+        let known = hits.iter().position(|hit| hit.tool.id() == tool.id() && hit.fits());
+        let known = known.map(|at| hits.remove(at));
+        let known_fit = known.map_or(Fit::None, |hit| hit.fit);
+        let own = known.map_or(0.0, |hit| hit.score).max(score * TOPIC_SHARE);
         let beside = hits.iter().filter(|hit| is_beside(hit)).map(|hit| hit.score);
         let best = beside.fold(0.0, f32::max);
         let own = if score >= POINTING_SHARE * best { own.max(best) } else { own };
         let place = hits
             .iter()
-            .position(|hit| !hit.fits || hit.score < own || (is_beside(hit) && hit.score <= own));
-        let hit = Hit { tool, score: own, topic: Some(&topic.line), fits: true };
+            .position(|hit| !hit.fits() || hit.score < own || (is_beside(hit) && hit.score <= own));
+        let fit = known_fit.max(Fit::Likely);
+        let hit = Hit { tool, score: own, topic: Some(&topic.line), fit };
         hits.insert(place.unwrap_or(hits.len()), hit);
     }
 }
@@ -169,8 +177,8 @@ fn put_first<'a>(hits: &mut Vec<Hit<'a>>, view: &'a View, request: &str, scope: 
     let Some(tool) = view.find(request.trim()).filter(listed) else { return };
     let known = hits.iter().position(|hit| hit.tool.id() == tool.id());
     let known = known.map(|at| hits.remove(at));
-    let hit = known.unwrap_or(Hit { tool, score: 0.0, topic: None, fits: true });
-    hits.insert(0, Hit { fits: true, ..hit });
+    let hit = known.unwrap_or(Hit { tool, score: 0.0, topic: None, fit: Fit::Exact });
+    hits.insert(0, Hit { fit: Fit::Exact, ..hit });
 }
 
 fn stand_ins<'a>(
@@ -179,24 +187,24 @@ fn stand_ins<'a>(
     scope: &Scope<'_>,
     likely: Vec<Hit<'a>>,
 ) -> Vec<Hit<'a>> {
+    let unscored = |tool| Hit { tool, score: 0.0, topic: None, fit: Fit::None };
+    // Nothing says which of these comes first, so those that destroy nothing do.
+    let careful = |tools: &mut Vec<Hit<'_>>| {
+        tools.sort_by_key(|hit| hit.tool.target().hints.is_destructive());
+    };
     let near = nearest::names(view.snapshot(), view, request);
     let near = near.iter().filter_map(|id| view.find(id.as_str()));
-    let near = near.filter(|tool| scope.holds(tool));
-    let mut hits: Vec<_> =
-        near.map(|tool| Hit { tool, score: 0.0, topic: None, fits: false }).collect();
+    let mut hits: Vec<_> = near.filter(|tool| scope.holds(tool)).map(unscored).collect();
+    careful(&mut hits);
     let mut others = likely;
     if hits.is_empty() {
         let mut tools: Vec<_> = view.tools().filter(|tool| scope.holds(tool)).collect();
         tools.sort_by(|a, b| a.id().cmp(b.id()));
-        others.extend(tools.into_iter().map(|tool| Hit {
-            tool,
-            score: 0.0,
-            topic: None,
-            fits: false,
-        }));
+        let mut tools: Vec<_> = tools.into_iter().map(unscored).collect();
+        careful(&mut tools);
+        others.append(&mut tools);
     }
     let mut shown: HashSet<_> = hits.iter().map(|hit| hit.tool.id()).collect();
     hits.extend(others.into_iter().filter(|hit| shown.insert(hit.tool.id())));
-    hits.sort_by_key(|hit| hit.tool.target().hints.is_destructive());
     hits
 }

@@ -44,6 +44,8 @@ pub struct SourceEntry {
     /// The configured description. Without one, the source's own sentence about what it does is
     /// used, or its title.
     pub description: Option<String>,
+    /// What people call the source, as configured.
+    pub aliases: Vec<String>,
     pub groups: GroupRules,
     /// `None` while the source has never been listed.
     pub manifest: Option<Arc<Manifest>>,
@@ -89,6 +91,8 @@ pub struct DomainEntry {
     domain: Domain,
     kind: KindName,
     description: String,
+    is_described: bool,
+    aliases: Vec<String>,
     manifest: Option<Arc<Manifest>>,
     tools: Range<usize>,
     entries: EntryRanges,
@@ -132,6 +136,8 @@ impl Snapshot {
             let entries = manifest.map(add);
             domains.push(DomainEntry {
                 description: description(&entry),
+                is_described: entry.description.is_some(),
+                aliases: entry.aliases,
                 domain: entry.domain,
                 kind: entry.kind,
                 manifest: entry.manifest,
@@ -313,6 +319,16 @@ impl DomainEntry {
     /// One line about the domain.
     pub fn description(&self) -> &str {
         &self.description
+    }
+
+    /// Whether the description is a configured one.
+    pub fn is_described(&self) -> bool {
+        self.is_described
+    }
+
+    /// What people call the source, as configured.
+    pub fn aliases(&self) -> &[String] {
+        &self.aliases
     }
 
     /// What the source last offered, or `None` if it was never listed.

@@ -48,6 +48,7 @@ fn entry(domain: &str, tools: &[&str]) -> SourceEntry {
         domain: Domain::parse(domain).unwrap(),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest(&[&tools.join(",")]))),
     }

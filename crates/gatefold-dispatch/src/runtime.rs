@@ -37,6 +37,8 @@ pub struct SourceSetup {
     pub kind: KindName,
     /// The configured description, instead of the source's own.
     pub description: Option<String>,
+    /// What people call the source.
+    pub aliases: Vec<String>,
     pub groups: GroupRules,
     pub identity: IdentityScope,
     /// The deadline of this source's calls, instead of [`Limits::call_deadline`].
@@ -283,6 +285,7 @@ fn entry(slot: &Slot, manifest: Option<Arc<Manifest>>) -> SourceEntry {
         domain: slot.setup.source.domain().clone(),
         kind: slot.setup.kind,
         description: slot.setup.description.clone(),
+        aliases: slot.setup.aliases.clone(),
         groups: slot.setup.groups.clone(),
         manifest,
     }

@@ -222,6 +222,7 @@ mod tests {
             domain: Domain::from_key("d"),
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(Manifest::from_listing(
                 server,

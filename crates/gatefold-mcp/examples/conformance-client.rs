@@ -223,6 +223,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         source: McpSource::new(settings, ports, None),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,
         call_deadline: None,

@@ -1,4 +1,4 @@
-//! Prints the figures of the sets in a folder: `measure FOLDER [keyword|semantic] [SET...]`. `name=value` sets a
+//! Prints the figures of the tuning halves of the sets in a folder: `measure FOLDER [keyword|semantic] [SET...]`. `name=value` sets a
 //! constant of the ranking, for tuning.
 
 #![expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "figures for people")]
@@ -8,7 +8,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_search::measure::{DEPTH, Figures, ListedTool, ask, read_requests, read_tools};
+use gatefold_search::measure::{
+    DEPTH, Figures, Half, ListedTool, ask, halves, read_requests, read_tools,
+};
 use gatefold_search::{Analysis, Entry, Index, Mode, Tuning};
 
 /// The most requests asked of a set, so that a large one does not take long.
@@ -52,8 +54,9 @@ fn set(tuning: &mut Tuning, name: &str, value: f32) -> Result<(), String> {
         "domain" => tuning.domain = value,
         "meaning" => tuning.meaning = value,
         "by_weight" => tuning.by_weight = value,
-        "least_words" => tuning.least_words = value,
-        "least_meaning" => tuning.least_meaning = value,
+        "named" => tuning.named = value,
+        "service_names" => tuning.services.0 = value,
+        "service_texts" => tuning.services.1 = value,
         "completion" => tuning.completion = value,
         _ if name.starts_with('w') => tuning.fields[field(&name[1..])?].0 = value,
         _ if name.starts_with('b') => tuning.fields[field(&name[1..])?].1 = value,
@@ -64,7 +67,8 @@ fn set(tuning: &mut Tuning, name: &str, value: f32) -> Result<(), String> {
 
 fn entry<'a>((tool, analysis): (&'a ListedTool, &Arc<Analysis>)) -> Entry<'a> {
     let domain = tool.server.as_deref().unwrap_or_default();
-    Entry { id: &tool.id, domain, analysis: Arc::clone(analysis) }
+    let (analysis, service) = (Arc::clone(analysis), tool.service().map(Arc::new));
+    Entry { id: &tool.id, domain, analysis, service }
 }
 
 fn measure(set: &Path, tuning: &Tuning, mode: Mode) -> Result<Figures, Box<dyn Error>> {
@@ -78,6 +82,8 @@ fn measure(set: &Path, tuning: &Tuning, mode: Mode) -> Result<Figures, Box<dyn E
         let found = index.search(text, mode, |_| true, DEPTH).matches;
         found.iter().map(|found| tools[found.place].id.clone()).collect()
     });
-    let answers: Vec<_> = answers.into_iter().map(|asked| asked.answer).collect();
+    let halves = halves(&tools, requests);
+    let own = answers.into_iter().zip(halves).filter(|(_, half)| *half == Half::Tuning);
+    let answers: Vec<_> = own.map(|(asked, _)| asked.answer).collect();
     Ok(Figures::of(&answers))
 }

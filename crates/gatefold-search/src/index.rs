@@ -9,6 +9,8 @@ use crate::document::{Analysis, FIELDS};
 use crate::embedding::Vectors;
 use crate::names::Names;
 use crate::query::Query;
+use crate::services::Service;
+use crate::sources::Sources;
 use crate::tuning::Tuning;
 
 /// How many steps the query-independent part of a score is rounded to.
@@ -20,6 +22,19 @@ const COMPLETIONS: usize = 8;
 /// The shortest word that is completed.
 const COMPLETED_BYTES: usize = 3;
 
+/// How much of a word a tool has that has a synonym of it.
+const SYNONYM_HAS: f32 = 0.5;
+
+/// What one term of a request is worth, and what a tool has of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TermPart {
+    pub(crate) worth: f32,
+    /// Whether the tool has the term: 1, or less if only a synonym of it.
+    pub(crate) has: f32,
+    /// Whether any tool or service has it or a synonym of it.
+    pub(crate) is_known: bool,
+}
+
 /// One tool as it enters an index.
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
@@ -28,6 +43,8 @@ pub struct Entry<'a> {
     /// Its source: the best tools of a source raise its others.
     pub domain: &'a str,
     pub analysis: Arc<Analysis>,
+    /// What is known of its source's services; that of a source's first tool counts.
+    pub service: Option<Arc<Service>>,
 }
 
 /// The terms of many tools and where they stand.
@@ -42,6 +59,7 @@ pub struct Index {
     pub(crate) domains: Box<[u32]>,
     pub(crate) domain_count: usize,
     pub(crate) vectors: Vectors,
+    pub(crate) sources: Sources,
     terms: Terms,
     postings: Postings,
 }
@@ -60,6 +78,7 @@ impl Index {
         Self {
             tuning: tuning.clone(),
             tools: tools.len(),
+            sources: Sources::of(entries, &domains, domain_count, tuning),
             names: Names::of(tools.iter().map(|tool| tool.key())),
             order: order(entries),
             domains,
@@ -69,6 +88,7 @@ impl Index {
             postings,
         }
     }
+
     /// How much memory it takes, in bytes, not counting the analyses it was built from.
     pub fn memory(&self) -> usize {
         size_of::<Self>()
@@ -76,6 +96,7 @@ impl Index {
             + self.postings.memory()
             + self.names.memory()
             + self.vectors.memory()
+            + self.sources.memory()
             + size_of_val(&*self.order)
             + size_of_val(&*self.domains)
     }
@@ -113,33 +134,96 @@ impl Index {
         shows: &dyn Fn(usize) -> bool,
     ) -> f32 {
         let number = self.terms.number(term);
-        let worth = weight * self.rarity(number);
+        let by_source = self.sources.having(term);
+        let worth = weight * self.rarity(number, by_source);
         match number {
             Some(number) => self.postings.add(scores, number, worth),
-            None if term.len() >= COMPLETED_BYTES => {
+            None if by_source.is_empty() && term.len() >= COMPLETED_BYTES => {
                 // Words of hidden tools must not take the places of visible ones.
                 let is_shown = |number: &usize| self.postings.places(*number).any(shows);
                 let completed = self.terms.beginning_with(term).filter(is_shown);
                 for number in completed.take(COMPLETIONS) {
-                    let worth = weight * self.rarity(Some(number)) * self.tuning.completion;
+                    let worth = weight * self.rarity(Some(number), &[]) * self.tuning.completion;
                     self.postings.add(scores, number, worth);
                 }
             }
             None => {}
         }
+        for (source, count) in by_source {
+            self.add_of_source(scores, number, *source, *count, worth);
+        }
         for synonym in crate::synonyms::of(term) {
             if let Some(number) = self.terms.number(synonym) {
-                let rarity = self.rarity(Some(number)).min(worth / weight);
+                let rarity = self.rarity(Some(number), &[]).min(worth / weight);
                 self.postings.add(scores, number, self.tuning.synonym * weight * rarity);
             }
         }
         worth
     }
 
-    /// How rare a term is (inverse document frequency, never negative).
+    /// What a term is worth and how much of it the tool at a place has.
+    pub(crate) fn part(
+        &self,
+        term: &str,
+        weight: f32,
+        place: usize,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> TermPart {
+        let number = self.terms.number(term);
+        let by_source = self.sources.having(term);
+        let worth = weight * self.rarity(number, by_source);
+        let at = u32::try_from(place).unwrap_or(u32::MAX);
+        let own = number.map_or(0.0, |number| self.postings.impact(number, at));
+        let source = self.domains[place];
+        let count = by_source.iter().find(|(known, _)| *known == source);
+        let count = count.map_or(0.0, |(_, count)| *count);
+        // Hidden tools know nothing.
+        let is_shown = |number: usize| self.postings.places(number).any(shows);
+        let mut part = TermPart {
+            worth,
+            has: if own > 0.0 || count > 0.0 { 1.0 } else { 0.0 },
+            is_known: number.is_some_and(is_shown)
+                || by_source.iter().any(|(known, _)| {
+                    self.sources.places(*known).iter().any(|at| shows(*at as usize))
+                }),
+        };
+        for synonym in crate::synonyms::of(term) {
+            if let Some(number) = self.terms.number(synonym) {
+                part.is_known = part.is_known || is_shown(number);
+                if part.has == 0.0 && self.postings.impact(number, at) > 0.0 {
+                    part.has = SYNONYM_HAS;
+                }
+            }
+        }
+        part
+    }
+
+    /// Raises a source's tools by a term that its services have, as if each tool had it in a field
+    /// of its own.
+    fn add_of_source(
+        &self,
+        scores: &mut [f32],
+        number: Option<usize>,
+        source: u32,
+        count: f32,
+        worth: f32,
+    ) {
+        for place in self.sources.places(source) {
+            let own = number.map_or(0.0, |number| self.postings.impact(number, *place));
+            // How much of the term stands in the tool's own fields, from what it is worth there.
+            let own_count = self.tuning.saturation * own / (1.0 - own).max(f32::EPSILON);
+            let both = (own_count + count) / (self.tuning.saturation + own_count + count);
+            scores[*place as usize] += worth * (both - own).max(0.0);
+        }
+    }
+
+    /// How rare a term is (inverse document frequency, never negative): among the tools' own words,
+    /// and among the words of their services when it is none of the former.
     #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
-    fn rarity(&self, number: Option<usize>) -> f32 {
-        let having = number.map_or(0, |number| self.postings.range(number).len()) as f32;
+    fn rarity(&self, number: Option<usize>, by_source: &[(u32, f32)]) -> f32 {
+        let by_source = || by_source.iter().map(|(source, _)| self.sources.places(*source).len());
+        let own = number.map(|number| self.postings.range(number).len());
+        let having = own.unwrap_or_else(|| by_source().sum()) as f32;
         let tools = (self.tools as f32).max(self.tuning.assumed_tools);
         (1.0 + (tools - having + 0.5) / (having + 0.5)).ln()
     }
@@ -213,6 +297,15 @@ impl Postings {
     /// The places of the tools that have a term.
     fn places(&self, number: usize) -> impl Iterator<Item = usize> {
         self.places[self.range(number)].iter().map(|place| *place as usize)
+    }
+
+    /// What a term is worth in the tool at a place, between 0 and 1.
+    fn impact(&self, number: usize, place: u32) -> f32 {
+        let range = self.range(number);
+        match self.places[range.clone()].binary_search(&place) {
+            Ok(at) => f32::from(self.impacts[range.start + at]) / IMPACT_STEPS,
+            Err(_) => 0.0,
+        }
     }
 
     fn add(&self, scores: &mut [f32], number: usize, worth: f32) {

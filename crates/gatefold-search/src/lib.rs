@@ -5,8 +5,10 @@
 //! may occur in a tool. This crate must not know what a tool is beyond its texts, who asks, where
 //! tools come from, files, a clock or the environment.
 
+mod abbreviations;
 mod document;
 mod embedding;
+mod fit;
 mod index;
 pub mod measure;
 mod names;
@@ -15,6 +17,8 @@ mod past;
 mod query;
 mod ranking;
 mod schema;
+mod services;
+mod sources;
 mod synonyms;
 mod text;
 mod tuning;
@@ -22,12 +26,14 @@ pub mod words;
 
 pub use document::{Analysis, Document, PAST_QUERIES};
 pub use embedding::TableError;
+pub use fit::Fit;
 pub use index::{Entry, Index};
 pub use names::NameMatch;
 pub use passage::passage;
 pub use past::{PastIndex, PastJudge, PastQuery};
 pub use ranking::{Findings, Match, Mode, SearchEvidence, SimilarityFn};
 pub use schema::Parameters;
+pub use services::{Service, SourceNames};
 pub use tuning::Tuning;
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! How good a ranking is: sets of tools and requests, and the figures.
 
 mod asking;
+mod halves;
 mod learning;
 mod sets;
 
 pub use asking::{AnsweredRequest, ask};
+pub use halves::{Half, halves};
 pub use learning::{Comparison, LearningEffect, QuerySplit, Similarities, learning};
 pub use sets::{ListedTool, Request, SetError, read_requests, read_tools};
 

@@ -194,7 +194,7 @@ struct ComparedRequest {
 impl ComparedRequest {
     fn new(request: &str, mode: Mode) -> Self {
         let words = Query::of(request);
-        Self { meaning: RequestVector::of(words.text()), words, mode }
+        Self { meaning: RequestVector::of(&words.meaning()), words, mode }
     }
 
     /// How similar the request is to each document of an index, between 0 and 1. Only words of
@@ -241,7 +241,7 @@ fn share(part: usize, whole: usize) -> f32 {
 
 fn entry<'a>(tool: &'a str, texts: &[&str]) -> Entry<'a> {
     let document = Document { description: texts, ..Document::default() };
-    Entry { id: tool, domain: "", analysis: Analysis::of(&document) }
+    Entry { id: tool, domain: "", analysis: Analysis::of(&document), service: None }
 }
 
 /// How far a weight is believed, between 0 and 1.

@@ -1,5 +1,9 @@
 //! A request as the index looks it up.
 
+use std::borrow::Cow;
+
+use crate::abbreviations;
+use crate::services;
 use crate::text::{self, Kind};
 use crate::tuning::Tuning;
 use crate::words;
@@ -28,8 +32,26 @@ const REPEATS: u8 = 2;
 /// The terms of a request.
 #[derive(Debug, Default)]
 pub(crate) struct Query {
-    terms: Vec<(String, Kind, u8)>,
+    terms: Vec<QueryTerm>,
     text: String,
+}
+
+#[derive(Debug)]
+struct QueryTerm {
+    text: String,
+    role: Role,
+    count: u8,
+}
+
+/// What a term of a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Word,
+    Compound,
+    /// A word that stands for others.
+    Abbreviation,
+    /// One of those.
+    Expansion,
 }
 
 impl Query {
@@ -68,24 +90,55 @@ impl Query {
     }
 
     fn push(&mut self, term: &str, kind: Kind) {
-        match self.terms.iter().position(|(known, ..)| known == term) {
-            Some(at) => self.terms[at].2 = (self.terms[at].2 + 1).min(REPEATS),
-            None if self.terms.len() < QUERY_TERMS => self.terms.push((term.to_owned(), kind, 1)),
+        let long = if kind == Kind::Word { abbreviations::of(term) } else { &[] };
+        let role = match kind {
+            Kind::Compound => Role::Compound,
+            Kind::Word if long.is_empty() => Role::Word,
+            Kind::Word => Role::Abbreviation,
+        };
+        self.push_as(term, role);
+        for word in long {
+            self.push_as(word, Role::Expansion);
+        }
+    }
+
+    fn push_as(&mut self, term: &str, role: Role) {
+        match self.terms.iter().position(|known| known.text == term) {
+            // What the request itself says is no expansion any more, and gains nothing from one.
+            Some(at) if self.terms[at].role == Role::Expansion => self.terms[at].role = role,
+            Some(_) if role == Role::Expansion => {}
+            Some(at) => self.terms[at].count = (self.terms[at].count + 1).min(REPEATS),
+            None if self.terms.len() < QUERY_TERMS => {
+                self.terms.push(QueryTerm { text: term.to_owned(), role, count: 1 });
+            }
             None => {}
         }
     }
 
-    /// The text itself, as much of it as is read.
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+    /// The text itself, as much of it as is read, and what it says short in full.
+    pub(crate) fn meaning(&self) -> Cow<'_, str> {
+        let mut long = String::new();
+        for term in self.terms.iter().filter(|term| term.role == Role::Expansion) {
+            long.extend([" ", &term.text]);
+        }
+        services::names_in(&self.text, QUERY_WORDS, |key, _| {
+            if let Some(name) = services::full_name(key) {
+                long.extend([" ", name]);
+            }
+        });
+        if long.is_empty() { self.text.as_str().into() } else { (self.text.clone() + &long).into() }
     }
 
     /// Each term and what it weighs.
     pub(crate) fn terms(&self, tuning: &Tuning) -> impl Iterator<Item = (&str, f32)> {
-        let compound = tuning.compound;
-        self.terms.iter().map(move |(term, kind, count)| {
-            let weight = if *kind == Kind::Compound { compound } else { 1.0 };
-            (term.as_str(), weight * f32::from(*count))
+        self.terms.iter().map(|QueryTerm { text, role, count }| {
+            let weight = match role {
+                Role::Word => 1.0,
+                Role::Compound => tuning.compound,
+                Role::Abbreviation => tuning.abbreviation.0,
+                Role::Expansion => tuning.abbreviation.1,
+            };
+            (text.as_str(), weight * f32::from(*count))
         })
     }
 }

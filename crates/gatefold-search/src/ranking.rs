@@ -1,6 +1,7 @@
 //! The ranking: what a request asks for, best first.
 
 use crate::embedding::RequestVector;
+use crate::fit::{Field, Fit};
 use crate::index::Index;
 use crate::names::NameMatch;
 use crate::query::Query;
@@ -39,8 +40,10 @@ impl Match {
 pub struct Findings {
     /// The tools, best first.
     pub matches: Vec<Match>,
-    /// Whether any of them fits; otherwise they are merely the likeliest.
+    /// Whether any of them has enough in common with the request to be an answer to it at all.
     pub fits: bool,
+    /// How likely it is that one of them is what was asked for.
+    pub fit: Fit,
 }
 
 /// Evidence for tools from outside the index, by their places.
@@ -112,6 +115,7 @@ struct RequestScores {
     /// Whether a visible tool fits well.
     fits: bool,
     fusion: Fusion,
+    best: Field,
 }
 
 impl Index {
@@ -141,28 +145,58 @@ impl Index {
         aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
-        let RequestScores { mut scores, mut fits, fusion } =
+        let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
             self.scores(request, mode, &shows, limit);
+        let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
-            let judged = self.rescore(&mut scores, &fusion, &shows, judge);
+            judged = self.rescore(&mut scores, &fusion, &shows, judge);
             // Scores by meaning alone are on another scale, so the encoder's bar does not apply to
             // them.
-            fits = judged.filter(|_| mode == Mode::Hybrid).unwrap_or(fits);
+            judged = judged.filter(|_| mode == Mode::Hybrid);
+            fits = judged.unwrap_or(fits);
         }
+        let mut is_past = false;
         for (place, bonus) in aids.bonuses.iter().filter(|(place, _)| shows(*place)) {
-            fits |= *bonus >= self.tuning.least_bonus;
+            is_past |= *bonus >= self.tuning.least_bonus;
             scores[*place] += bonus;
         }
+        fits |= is_past;
         let is_likely = |place: &usize| scores[*place] > 0.0 && shows(*place);
         let likely: Vec<usize> = (0..self.tools).filter(is_likely).collect();
         self.raise_by_domain(&mut scores, &likely);
+        self.prefer_named(request, &mut scores, &likely);
         let best = likely.iter().fold(0.0_f32, |best, place| best.max(scores[*place]));
         let beside = likely.into_iter().filter(|place| scores[*place] >= best * BESIDE);
         let mut found: Vec<Match> = beside.map(|place| Match::new(place, scores[place])).collect();
         self.name(request, &shows, &mut found, &scores);
-        let matches = self.best(found, limit);
+        let mut matches = self.best(found, limit.max(2));
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
-        Findings { fits: fits || is_named, matches }
+        fits |= is_named;
+        let fit = match mode {
+            Mode::Hybrid => self.grade(request, &matches, &best_of_all, &shows).told(judged),
+            Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
+            Mode::Keyword | Mode::Semantic => Fit::None,
+        };
+        let fit = if is_past || is_named { fit.max(Fit::Likely) } else { fit };
+        matches.truncate(limit);
+        Findings { fit, fits, matches }
+    }
+
+    /// How well the best tool fits a request, by its words and meaning.
+    fn grade(
+        &self,
+        request: &str,
+        matches: &[Match],
+        best: &Field,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> Fit {
+        let Some(first) = matches.first() else { return Fit::None };
+        if first.naming == NameMatch::Exact {
+            return Fit::Exact;
+        }
+        let second = matches.get(1).map_or(0.0, |second| second.score);
+        let second = second / first.score.max(f32::EPSILON);
+        self.fit(request, &Query::of(request), first.place, best, second, shows)
     }
 
     /// Each tool's score for the whole request and for the clause that fits it best, and whether a
@@ -185,12 +219,13 @@ impl Index {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
                 let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
-                self.vectors.similarities(&RequestVector::of(whole.text()), likely)
+                self.vectors.similarities(&RequestVector::of(&whole.meaning()), likely)
             }
         };
         let fusion = Fusion::new(mode, weight, &self.tuning);
         let share = if clauses.is_empty() { 0.0 } else { self.tuning.clause };
         let (mut scores, mut something_fits) = (words, false);
+        let mut best = Field::default();
         // Without meaning, one shared word has to be enough.
         let least_words = match mode {
             Mode::Keyword => f32::MIN_POSITIVE,
@@ -200,13 +235,18 @@ impl Index {
             let meaning = meanings.get(place).map_or(0.0, |meaning| meaning.max(0.0));
             let fit = (*score / least_words).max(meaning / self.tuning.least_meaning);
             something_fits |= fit >= 1.0 && shows(place);
+            if shows(place) {
+                best.words = best.words.max(*score);
+                best.meaning = best.meaning.max(meaning);
+                best.tools += 1;
+            }
             let whole = fusion.of(*score, meaning);
             *score = (whole + share * fusion.of(by_clause, 0.0)) / (1.0 + share);
         }
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        RequestScores { scores, fits: something_fits, fusion }
+        RequestScores { scores, fits: something_fits, fusion, best }
     }
 
     /// Moves the likeliest tools up or down, as far as an encoder finds them more or less similar
@@ -255,7 +295,7 @@ impl Index {
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
         let likeliest = self.best(likeliest, CANDIDATES.max(limit));
         let clauses: Vec<_> =
-            clauses.iter().map(|clause| RequestVector::of(clause.text())).collect();
+            clauses.iter().map(|clause| RequestVector::of(&clause.meaning())).collect();
         let share = self.tuning.clause;
         for Match { place, .. } in likeliest {
             let similarities = clauses.iter().map(|clause| self.vectors.similarity(place, clause));
@@ -307,6 +347,18 @@ impl Index {
         for place in fits {
             let best = mean(best[self.domains[*place] as usize]);
             scores[*place] = (scores[*place] + share * best) / (1.0 + share);
+        }
+    }
+
+    /// Lowers the tools of other sources than those that the request names.
+    fn prefer_named(&self, request: &str, scores: &mut [f32], fits: &[usize]) {
+        let named = self.sources.named(request);
+        let is_named = |place: usize| named.binary_search(&self.domains[place]).is_ok();
+        if !fits.iter().any(|place| is_named(*place)) {
+            return;
+        }
+        for place in fits.iter().filter(|place| !is_named(**place)) {
+            scores[*place] /= 1.0 + self.tuning.named;
         }
     }
 

@@ -33,6 +33,7 @@ fn index() -> Index {
             id: name,
             domain,
             analysis: Arc::clone(analysis),
+            service: None,
         })
         .collect();
     Index::build(&entries)
@@ -104,7 +105,7 @@ fn a_score_says_how_much_of_a_request_a_tool_has() {
 #[test]
 fn ties_go_to_the_lower_id() {
     let analysis = Analysis::of(&Document { name: "ping", ..Document::default() });
-    let entry = |id| Entry { id, domain: "a", analysis: Arc::clone(&analysis) };
+    let entry = |id| Entry { id, domain: "a", analysis: Arc::clone(&analysis), service: None };
     let index = Index::build(&[entry("c"), entry("a"), entry("b")]);
     let found = index.search("ping it", Mode::Keyword, |_| true, 2).matches;
     assert_eq!(found.iter().map(|found| found.place).collect::<Vec<_>>(), [1, 2]);
@@ -145,7 +146,8 @@ fn the_words_of_hidden_tools_complete_nothing() {
         .map(|word| Analysis::of(&Document { description: &[word], ..Document::default() }))
         .collect();
     let entries = analyses.iter().zip(words.split(' '));
-    let entry = |(analysis, id)| Entry { id, domain: "d", analysis: Arc::clone(analysis) };
+    let entry =
+        |(analysis, id)| Entry { id, domain: "d", analysis: Arc::clone(analysis), service: None };
     let index = Index::build(&entries.map(entry).collect::<Vec<_>>());
     let found = |shows: fn(usize) -> bool| {
         let found = index.search("inv", Mode::Keyword, shows, 9).matches;
@@ -180,7 +182,7 @@ proptest! {
         let document =
             Document { name: &name, description: &[&description], ..Document::default() };
         let analysis = Analysis::of(&document);
-        let entry = Entry { id: "a", domain: "b", analysis: Arc::clone(&analysis) };
+        let entry = Entry { id: "a", domain: "b", analysis: Arc::clone(&analysis), service: None };
         let index = Index::build(&[entry]);
         let own: Vec<_> = analysis.terms().map(|(term, _)| term.to_owned()).collect();
         prop_assert!(own.is_sorted());
@@ -268,5 +270,137 @@ mod judged {
     fn an_encoder_that_says_too_little_does_no_harm() {
         let plain = names("ticket", Mode::Hybrid, |place| place != 2);
         assert_eq!(first(Mode::Hybrid, &|_| Vec::new()), plain);
+    }
+}
+
+mod services {
+    use super::*;
+    use crate::{Service, SourceNames};
+
+    const SOURCES: [&str; 3] = ["github", "gitlab", "kitchen"];
+
+    /// Three sources with the same tools.
+    fn index(aliases: &[String]) -> Index {
+        let tools = ["create_issue", "list_branches"];
+        let analysis = |source: &str, name: &str| {
+            let domain = [source];
+            Analysis::of(&Document { name, domain: &domain, ..Document::default() })
+        };
+        let entry = |(source, name): (&'static str, &'static str)| Entry {
+            id: source,
+            domain: source,
+            analysis: analysis(source, name),
+            service: Service::of(&SourceNames {
+                names: &[source],
+                aliases: if source == "kitchen" { aliases } else { &[] },
+                is_described: false,
+            })
+            .map(Arc::new),
+        };
+        let all = SOURCES.iter().flat_map(|source| tools.map(|tool| (*source, tool)));
+        Index::build(&all.map(entry).collect::<Vec<_>>())
+    }
+
+    #[track_caller]
+    fn check(request: &str, aliases: &[String], expected: usize) {
+        for mode in [Mode::Keyword, Mode::Hybrid] {
+            let found = index(aliases).search(request, mode, |_| true, 1).matches;
+            assert_eq!(
+                found.first().map(|first| first.place),
+                Some(expected),
+                "{request}, {mode:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_nickname_finds_the_tools_of_its_service() {
+        check("file an issue on gh", &[], 0);
+        check("show the glab branches", &[], 3);
+        check("branches of github", &[], 1);
+    }
+
+    #[test]
+    fn the_tools_of_the_service_that_is_named_come_first() {
+        for (request, source) in [("create an issue at GitLab", 2), ("create a github issue", 0)] {
+            check(request, &[], source);
+        }
+    }
+
+    #[test]
+    fn a_source_goes_by_the_names_that_its_configuration_gives_it() {
+        check("create issue in the forge", &["the forge".to_owned()], 4);
+    }
+
+    #[test]
+    fn an_abbreviation_finds_what_it_stands_for() {
+        let tool = |name: &'static str| Entry {
+            id: name,
+            domain: "code",
+            analysis: Analysis::of(&Document { name, ..Document::default() }),
+            service: None,
+        };
+        let index = Index::build(&[tool("open_file"), tool("create_pull_request")]);
+        let found = index.search("open a PR", Mode::Keyword, |_| true, 1).matches;
+        assert_eq!(found[0].place, 1);
+    }
+
+    #[test]
+    fn what_hidden_sources_are_called_finds_nothing() {
+        let found = index(&[]).search("gh", Mode::Keyword, |place| place > 1, 9).matches;
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+mod fit {
+    use super::*;
+    use crate::Fit;
+
+    #[track_caller]
+    fn check(request: &str, least: Fit, most: Fit) {
+        let fit = index().search(request, Mode::Hybrid, |_| true, 9).fit;
+        assert!((least..=most).contains(&fit), "{request}: {fit:?}");
+    }
+
+    #[test]
+    fn a_request_is_told_how_well_it_is_served() {
+        check("createIssue", Fit::Exact, Fit::Exact);
+        check("create_iss", Fit::Likely, Fit::Exact);
+        check("send a message by mail", Fit::Likely, Fit::Exact);
+        check("list the messages of my mailbox", Fit::Likely, Fit::Exact);
+        check("brush the neighbour's horse", Fit::None, Fit::Weak);
+        check("", Fit::None, Fit::None);
+        check("天", Fit::None, Fit::Exact);
+    }
+
+    #[test]
+    fn a_service_that_nobody_has_is_not_served_by_another() {
+        let plain = index().search("list messages", Mode::Hybrid, |_| true, 9).fit;
+        let other = index().search("list whatsapp messages", Mode::Hybrid, |_| true, 9).fit;
+        assert!(other < plain, "{other:?}, {plain:?}");
+    }
+
+    #[test]
+    fn the_grade_says_nothing_of_what_is_hidden() {
+        let shows = |place: usize| TOOLS[place].0 != "weather";
+        let alone: Vec<_> = TOOLS.iter().filter(|(domain, ..)| *domain != "weather").collect();
+        assert!(alone.len() < TOOLS.len());
+        let fit = index().search("wind and rain", Mode::Hybrid, shows, 9).fit;
+        assert!(fit <= Fit::Weak, "{fit:?}");
+    }
+
+    #[test]
+    fn the_grade_does_not_depend_on_how_many_are_shown() {
+        for request in ["send a message by mail", "createIssue", "open a ticket", "horses"] {
+            let fit = |limit| index().search(request, Mode::Hybrid, |_| true, limit).fit;
+            assert_eq!(fit(1), fit(9), "{request}");
+        }
+    }
+
+    #[test]
+    fn grades_are_ordered_and_named() {
+        let grades = [Fit::None, Fit::Weak, Fit::Likely, Fit::Exact];
+        assert!(grades.is_sorted());
+        assert_eq!(grades.map(Fit::name), ["none", "weak", "likely", "exact"]);
     }
 }

@@ -94,6 +94,15 @@ static VERBS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| {
         .collect()
 });
 
+/// The stems of those words.
+static VERB_STEMS: LazyLock<FxHashSet<&str>> =
+    LazyLock::new(|| VERBS.iter().map(|verb| stem(verb)).collect());
+
+/// Whether a stem is that of a word that says what a tool does rather than what it works on.
+pub(crate) fn is_verb_stem(stem: &str) -> bool {
+    VERB_STEMS.contains(stem)
+}
+
 /// Whether a word, in lower case, says nothing about a tool.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(word)

@@ -103,6 +103,8 @@ pub struct SourceConfig {
     pub section: SourceSection,
     /// The domain's description, instead of the source's own.
     pub description: Option<String>,
+    /// What people call the source.
+    pub aliases: Vec<String>,
     pub groups: GroupRules,
     /// From the start of a connection to its first list of tools.
     pub connect_deadline: Duration,
@@ -128,6 +130,7 @@ impl SourceConfig {
             origin,
             section,
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             connect_deadline: limits.connect_deadline,
             install_deadline: limits.install_deadline,

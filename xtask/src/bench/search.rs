@@ -6,20 +6,21 @@
 mod encoded;
 mod foreign;
 mod learning;
+mod quality;
+mod real;
+mod sets;
 mod varied;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use gatefold_encoder::Embedder;
-use gatefold_search::measure::{
-    DEPTH, Figures, ListedTool, Request, ask, read_requests, read_tools,
-};
-use gatefold_search::{Analysis, Document, Entry, Findings, Index, Mode, Parameters, passage};
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use gatefold_search::measure::Half;
+use gatefold_search::{Entry, Index, Mode};
+use quality::SetAnswers;
+use real::{RealIndex, RealTool};
+use sets::ToolSet;
 
 use super::say;
 use super::table::{markdown, write_section};
@@ -48,105 +49,47 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let sets = sets.context("name a folder of sets, or set GATEFOLD_SETS to one")?;
     let lists = std::env::var_os("GATEFOLD_CATALOGS");
     let lists = lists.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
-    let sets = folders(&sets)?;
+    let (sets, lists) = (sets::read(&sets)?, PathBuf::from(lists));
     let encoder = encoded::open(root)?;
-    let (quality, requests) = quality(&sets, encoder.as_ref())?;
-    say(&quality);
-    let unfit = foreign::table(&sets, encoder.as_ref())?;
-    say(&unfit);
-    let learnt = learning::table(&sets, encoder.as_ref())?.unwrap_or_default();
-    say(&learnt);
-    let cost = cost(Path::new(&lists), &requests)?;
+    let answers = quality::ask_all(&sets, encoder.as_ref());
+    let index = RealIndex::read(&lists)?;
+    let mut section = String::new();
+    for half in Half::BOTH {
+        // Only the half that nothing was tuned to is for the documents.
+        section = of_half(&sets, &answers, half, encoder.as_ref());
+        section += &real::table(&index, &root.join(real::OWN), half)?;
+        say(&section);
+    }
+    if let Some(file) = std::env::var_os("GATEFOLD_REQUESTS") {
+        say(&real::of_file(&index, Path::new(&file))?);
+    }
+    let asked = sets.iter().flat_map(|set| set.asked());
+    let requests: Vec<_> = asked.map(|request| request.text.clone()).collect();
+    let cost = cost(&lists, &requests)?;
     say(&cost);
     let dearer = match &encoder {
-        Some(encoder) => encoded::cost(encoder, &real(Path::new(&lists))?, &requests),
+        Some(encoder) => encoded::cost(encoder, &real::read(&lists)?, &requests),
         None => String::new(),
     };
     say(&dearer);
     if write {
-        let section = format!("\n{quality}\n{unfit}\n{learnt}\n{cost}\n{dearer}");
+        let section = format!("\n{section}\n{cost}\n{dearer}");
         write_section(&root.join("docs/benchmarks.md"), "search", &section)?;
     }
     Ok(())
 }
 
-/// The sets in a folder, sorted.
-fn folders(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut sets = Vec::new();
-    for entry in std::fs::read_dir(folder).context("the folder of sets cannot be read")? {
-        let path = entry?.path();
-        if path.join("queries.jsonl").exists() {
-            sets.push(path);
-        }
-    }
-    sets.sort();
-    Ok(sets)
-}
-
-/// The figures of every set as a table, and the requests that were asked.
-fn quality(sets: &[PathBuf], encoder: Option<&Embedder>) -> Result<(String, Vec<String>)> {
-    let mut names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-    names.extend(encoder.map(|_| "hybrid, with the encoder"));
-    let mut rows: Vec<Vec<String>> = names.iter().map(|name| vec![(*name).to_owned()]).collect();
-    let mut sums = vec![0.0; rows.len()];
-    let (mut head, mut asked) = (vec!["ranking".to_owned()], Vec::new());
-    for set in sets {
-        let name = set.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let (figures, requests) =
-            measure(set, encoder).with_context(|| format!("the set {name}"))?;
-        head.push(format!("{name} ({})", figures[0].queries));
-        for ((row, sum), figures) in rows.iter_mut().zip(&mut sums).zip(&figures) {
-            row.push(format!("{:.3} / {:.3}", figures.recall_5, figures.ndcg_10));
-            *sum += figures.ndcg_10;
-        }
-        asked.extend(requests.into_iter().map(|request| request.text));
-    }
-    head.push("mean NDCG@10".to_owned());
-    for (row, sum) in rows.iter_mut().zip(sums) {
-        row.push(format!("{:.3}", sum / sets.len().max(1) as f64));
-    }
-    let head: Vec<&str> = head.iter().map(String::as_str).collect();
-    Ok((format!("Recall@5 / NDCG@10:\n\n{}", markdown(&head, &rows)), asked))
-}
-
-/// The tools of a set and its first requests.
-fn read_set(set: &Path) -> Result<(Vec<ListedTool>, Vec<Request>)> {
-    let tools = read_tools(&std::fs::read_to_string(set.join("tools.jsonl"))?)?;
-    let mut requests = read_requests(&std::fs::read_to_string(set.join("queries.jsonl"))?)?;
-    requests.truncate(REQUESTS);
-    Ok((tools, requests))
-}
-
-fn index_of(tools: &[ListedTool]) -> Index {
-    let entries = tools.iter().map(|tool| Entry {
-        id: &tool.id,
-        domain: tool.server.as_deref().unwrap_or_default(),
-        analysis: tool.with_document(Analysis::of),
-    });
-    Index::build(&entries.collect::<Vec<_>>())
-}
-
-/// The figures of a set by mode.
-fn measure(set: &Path, encoder: Option<&Embedder>) -> Result<(Vec<Figures>, Vec<Request>)> {
-    let (tools, requests) = read_set(set)?;
-    let index = index_of(&tools);
-    let ids = |places: Vec<usize>| places.iter().map(|at| tools[*at].id.clone()).collect();
-    let figures = |search: &dyn Fn(&str) -> Vec<usize>| {
-        let answers = ask(&requests, |text| ids(search(text)));
-        Figures::of(&answers.into_iter().map(|asked| asked.answer).collect::<Vec<_>>())
-    };
-    let found = |found: Findings| found.matches.iter().map(|one| one.place).collect();
-    let mut measured: Vec<_> = MODES
-        .iter()
-        .map(|(_, mode)| figures(&|text| found(index.search(text, *mode, |_| true, DEPTH))))
-        .collect();
-    if let Some(encoder) = encoder {
-        let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
-        encoded::read(encoder, passages.iter().map(String::as_str));
-        let search = |text: &str| encoded::search(encoder, &index, &passages, text, DEPTH);
-        measured.push(figures(&|text| found(search(text))));
-    }
-    Ok((measured, requests))
+/// The tables about one half of the sets.
+fn of_half(
+    sets: &[ToolSet],
+    answers: &[SetAnswers<'_>],
+    half: Half,
+    encoder: Option<&Embedder>,
+) -> String {
+    let quality = quality::table(answers, half, encoder.is_some());
+    let unfit = foreign::table(sets, half, encoder);
+    let learnt = learning::table(sets, half, encoder).unwrap_or_default();
+    format!("{quality}\n{unfit}\n{learnt}\n")
 }
 
 /// The time of the fastest of several answers to a request.
@@ -163,11 +106,11 @@ fn timed(index: &Index, request: &str, mode: Mode) -> Duration {
 
 /// The cost of searching the real lists and many generated tools, as a table.
 fn cost(lists: &Path, requests: &[String]) -> Result<String> {
-    let tools = real(lists)?;
+    let tools = real::read(lists)?;
     let start = Instant::now();
     let analyses: Vec<_> = tools.iter().map(RealTool::analysis).collect();
     let read = start.elapsed();
-    let mut rows = cost_rows("real", &entries(&tools, analyses), read, requests);
+    let mut rows = cost_rows("real", &real::entries(&tools, analyses), read, requests);
     let tools = varied::tools(MANY);
     let start = Instant::now();
     let analyses: Vec<_> = tools.iter().map(varied::VariedTool::analysis).collect();
@@ -176,6 +119,7 @@ fn cost(lists: &Path, requests: &[String]) -> Result<String> {
         id: &tool.id,
         domain: &tool.domain,
         analysis,
+        service: None,
     });
     let requests = varied::requests(REQUESTS);
     rows.extend(cost_rows("generated", &entries.collect::<Vec<_>>(), read, &requests));
@@ -185,11 +129,6 @@ fn cost(lists: &Path, requests: &[String]) -> Result<String> {
          core:\n\n{}",
         markdown(&head, &rows)
     ))
-}
-
-fn entries(tools: &[RealTool], analyses: Vec<Arc<Analysis>>) -> Vec<Entry<'_>> {
-    let both = tools.iter().zip(analyses);
-    both.map(|(tool, analysis)| Entry { id: &tool.id, domain: &tool.server, analysis }).collect()
 }
 
 fn cost_rows(
@@ -222,69 +161,4 @@ fn cost_rows(
             ]
         })
         .collect()
-}
-
-/// One tool of a real list.
-struct RealTool {
-    id: String,
-    server: String,
-    listed: Definition,
-}
-
-#[derive(Deserialize)]
-struct Definition {
-    name: String,
-    #[serde(default)]
-    description: Option<String>,
-    #[serde(rename = "inputSchema")]
-    schema: Option<Box<RawValue>>,
-}
-
-impl RealTool {
-    fn passage(&self) -> String {
-        let description = self.listed.description.as_deref().unwrap_or_default();
-        passage(&self.server, &self.listed.name, description)
-    }
-
-    fn analysis(&self) -> Arc<Analysis> {
-        let schema = self.listed.schema.as_deref().map_or("", RawValue::get);
-        let parameters = Parameters::of_schema(schema);
-        Analysis::of(&Document {
-            name: &self.listed.name,
-            domain: &[&self.server],
-            description: &[self.listed.description.as_deref().unwrap_or_default()],
-            parameter_names: &parameters.names,
-            parameter_descriptions: &parameters.descriptions,
-            enum_values: &parameters.values,
-            ..Document::default()
-        })
-    }
-}
-
-fn real(folder: &Path) -> Result<Vec<RealTool>> {
-    #[derive(Deserialize)]
-    struct List {
-        server: String,
-        tools: Vec<Definition>,
-    }
-    let mut tools = Vec::new();
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(folder).context("the catalogue cannot be read")? {
-        let path = entry?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if path.extension().is_some_and(|kind| kind == "json") && !name.starts_with('_') {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    for path in paths {
-        let list: List = serde_json::from_slice(&std::fs::read(&path)?)
-            .with_context(|| format!("{} is not a tool list", path.display()))?;
-        tools.extend(list.tools.into_iter().map(|listed| RealTool {
-            id: format!("{}__{}", list.server, listed.name),
-            server: list.server.clone(),
-            listed,
-        }));
-    }
-    Ok(tools)
 }

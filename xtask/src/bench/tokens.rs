@@ -108,6 +108,7 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<SourceEntry>> {
             domain: Domain::from_key(&listing.server),
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest)),
         });

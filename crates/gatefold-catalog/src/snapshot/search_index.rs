@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use gatefold_core::Digest;
-use gatefold_search::{Analysis, Document, Entry, Index, Parameters};
+use gatefold_search::{Analysis, Document, Entry, Index, Parameters, Service, SourceNames};
 
 use super::{DomainEntry, Tool};
 
@@ -48,6 +48,7 @@ fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index,
     let mut entries = Vec::with_capacity(tools.len());
     for domain in domains {
         let mut place: Arc<str> = Arc::default();
+        let service = service(domain).map(Arc::new);
         for tool in &tools[domain.range()] {
             let stands = Surroundings::of(tool, domain);
             let text = stands.text();
@@ -59,10 +60,23 @@ fn build(domains: &[DomainEntry], tools: &[Tool], earlier: &Analyses) -> (Index,
             let known = kept.get(&key).or_else(|| earlier.get(&key)).map(Arc::clone);
             let analysis = known.unwrap_or_else(|| stands.analyse(tool));
             kept.insert(key, Arc::clone(&analysis));
-            entries.push(Entry { id: tool.id().as_str(), domain: stands.domain, analysis });
+            let (id, domain) = (tool.id().as_str(), stands.domain);
+            entries.push(Entry { id, domain, analysis, service: service.clone() });
         }
     }
     (Index::build(&entries), Arc::new(kept))
+}
+
+/// What is known of a domain's services.
+fn service(domain: &DomainEntry) -> Option<Service> {
+    let server = domain.manifest().and_then(|manifest| manifest.server());
+    let title = server.and_then(|server| server.title.as_deref()).unwrap_or_default();
+    let named = server.map_or("", |server| &server.name);
+    Service::of(&SourceNames {
+        names: &[domain.domain().as_str(), title, named],
+        aliases: domain.aliases(),
+        is_described: domain.is_described(),
+    })
 }
 
 /// The texts around a tool that help to find it.
@@ -135,6 +149,7 @@ mod tests {
             domain: Domain::from_key("d"),
             kind: KindName::new("mcp"),
             description: Some(description.to_owned()),
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest)),
         };

@@ -137,7 +137,12 @@ impl BuiltTopics {
         }
         let entries: Vec<_> = entries
             .iter()
-            .map(|(id, domain, analysis)| Entry { id, domain, analysis: Arc::clone(analysis) })
+            .map(|(id, domain, analysis)| Entry {
+                id,
+                domain,
+                analysis: Arc::clone(analysis),
+                service: None,
+            })
             .collect();
         Self { index: Index::build(&entries), topics, analyses: Arc::new(kept) }
     }

@@ -36,6 +36,7 @@ fn database(domain: &str, manifest: Manifest) -> SourceEntry {
         domain: Domain::from_key(domain),
         kind: KindName::new("database"),
         description: Some("Staff: who reports to whom, and what is owed".to_owned()),
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest)),
     }

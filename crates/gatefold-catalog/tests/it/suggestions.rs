@@ -109,6 +109,7 @@ fn entry(path: &Path) -> SourceEntry {
         domain: Domain::from_key(&path.file_stem().unwrap().to_string_lossy()),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(builder.build())),
     }

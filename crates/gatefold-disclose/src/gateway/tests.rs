@@ -36,6 +36,7 @@ fn source(domain: &str, title: &str, tools: &[&str]) -> SourceEntry {
         domain: Domain::parse(domain).unwrap(),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest)),
     }

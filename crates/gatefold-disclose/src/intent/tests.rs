@@ -27,6 +27,7 @@ fn view() -> View {
             domain: Domain::parse(domain).unwrap(),
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest)),
         }

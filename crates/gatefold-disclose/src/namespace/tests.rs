@@ -20,6 +20,7 @@ fn source(domain: &str, description: &str, tools: Vec<ToolSpec>) -> SourceEntry 
         domain: Domain::parse(domain).unwrap(),
         kind: KindName::new("mcp"),
         description: Some(description.to_owned()),
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest)),
     }

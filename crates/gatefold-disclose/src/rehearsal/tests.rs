@@ -18,6 +18,7 @@ fn source(domain: &str, kind: &'static str, tools: &[(&str, &str)]) -> SourceEnt
         domain: Domain::parse(domain).unwrap(),
         kind: KindName::new(kind),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: Some(Arc::new(manifest)),
     }

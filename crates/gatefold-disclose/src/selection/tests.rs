@@ -60,6 +60,7 @@ fn view() -> View {
             domain: Domain::parse(domain).unwrap(),
             kind: KindName::new(kind),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest.build())),
         }

@@ -28,6 +28,7 @@ fn source(
         domain: Domain::parse(domain).unwrap(),
         kind: KindName::new(kind),
         description: Some(description.to_owned()),
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         manifest: manifest.map(|manifest| Arc::new(manifest.build())),
     }

@@ -74,6 +74,7 @@ impl Source {
             domain: self.domain.clone(),
             kind: self.kind,
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::clone(&self.manifest)),
         }

@@ -98,6 +98,7 @@ impl Bench {
             source,
             kind: KindName::new("plain"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             identity,
             call_deadline: None,

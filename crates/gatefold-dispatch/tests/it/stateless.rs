@@ -133,6 +133,7 @@ impl Bench {
                 source: source.clone(),
                 kind: KindName::new("plain"),
                 description: None,
+                aliases: Vec::new(),
                 groups: GroupRules::default(),
                 identity: IdentityScope::Shared,
                 call_deadline: None,

@@ -68,6 +68,7 @@ impl World {
             source,
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,
             call_deadline: None,

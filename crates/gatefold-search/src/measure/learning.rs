@@ -55,6 +55,7 @@ pub fn learning(
         id: &tool.id,
         domain: tool.server.as_deref().unwrap_or_default(),
         analysis: Arc::clone(analysis),
+        service: tool.service().map(Arc::new),
     });
     let index = Index::build(&entries.collect::<Vec<_>>());
     let past =

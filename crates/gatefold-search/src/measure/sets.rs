@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 use crate::document::Document;
 use crate::passage::passage;
 use crate::schema::Parameters;
+use crate::services::{Service, SourceNames};
 
 /// One tool of a set, a line of its `tools.jsonl`.
 #[derive(Debug, Clone, Deserialize)]
@@ -78,6 +79,13 @@ impl ListedTool {
     pub fn passage(&self) -> String {
         let server = self.server_title.as_deref().or(self.server.as_deref()).unwrap_or_default();
         passage(server, &self.name, self.description.as_deref().unwrap_or_default())
+    }
+
+    /// What is known of its server's services.
+    pub fn service(&self) -> Option<Service> {
+        let names =
+            [&self.server, &self.server_title].map(|name| name.as_deref().unwrap_or_default());
+        Service::of(&SourceNames { names: &names, aliases: &[], is_described: false })
     }
 
     /// Calls `read` with the tool as it is searched.

@@ -59,6 +59,7 @@ impl KeptResults {
             source: current,
             kind: ResultSource::KIND,
             description: Some(DESCRIPTION.to_owned()),
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,
             call_deadline: None,

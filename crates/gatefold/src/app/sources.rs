@@ -53,6 +53,7 @@ impl ConfiguredSource {
             source: self.source.clone()?,
             kind,
             description: self.config.description.clone(),
+            aliases: self.config.aliases.clone(),
             groups: self.config.groups.clone(),
             identity: self.identity,
             call_deadline: self.config.call_deadline,

@@ -296,6 +296,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
             }
         },
         description: server.description,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         effects: server
             .effects

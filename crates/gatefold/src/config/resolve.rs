@@ -160,6 +160,7 @@ fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection
 fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
     SourceConfig {
         description: source.description,
+        aliases: source.aliases,
         groups: source.groups,
         connect_deadline: source.limits.connect_deadline,
         install_deadline: source.limits.install_deadline,

@@ -20,6 +20,7 @@ pub(super) struct SourceDraft {
     pub(super) domain: DraftDomain,
     pub(super) section: SourceSection,
     pub(super) description: Option<String>,
+    pub(super) aliases: Vec<String>,
     pub(super) groups: GroupRules,
     /// The effects on its own entries.
     pub(super) effects: Vec<(Effect, EntrySelection)>,
@@ -49,6 +50,7 @@ struct SourceKeys {
     domain: Option<SourceDomain>,
     enabled: Option<bool>,
     description: Option<Text>,
+    aliases: Vec<Text>,
     groups: Pairs<GroupName, Vec<Text>>,
 }
 
@@ -131,6 +133,7 @@ fn source(
         domain,
         section,
         description: keys.description.map(|description| description.0),
+        aliases: keys.aliases.into_iter().map(|alias| alias.0).collect(),
         groups: GroupRules::new(groups),
         effects,
         limits,

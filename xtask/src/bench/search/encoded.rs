@@ -8,7 +8,8 @@ use anyhow::Result;
 use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Vector, VectorCache, passage_key};
 use gatefold_search::{Findings, Index, Mode, SearchEvidence};
 
-use super::{RESULTS, RealTool, entries};
+use super::RESULTS;
+use super::real::{RealTool, entries};
 use crate::bench::say;
 use crate::bench::table::markdown;
 

@@ -1,16 +1,13 @@
 //! What past queries gain, on the sets that have enough requests for each tool.
 
-use std::path::Path;
-
-use anyhow::Result;
 use gatefold_encoder::Embedder;
 use gatefold_search::Mode;
 use gatefold_search::measure::{
-    Comparison, LearningEffect, ListedTool, QuerySplit, Request, Similarities, learning,
-    read_requests, read_tools,
+    Comparison, Half, LearningEffect, ListedTool, QuerySplit, Request, Similarities, learning,
 };
 
 use super::encoded;
+use super::sets::ToolSet;
 use crate::bench::table::markdown;
 
 /// The fewest requests for each tool of a usable set.
@@ -22,24 +19,20 @@ const TRIALS: [(usize, usize); 4] = [(1, 1), (3, 1), (10, 1), (3, 2)];
 /// The most requests asked in a trial.
 const ASKED: usize = 500;
 
-/// A table with a row for each trial, if a set is large enough for any.
-pub(super) fn table(
-    sets: &[impl AsRef<Path>],
-    encoder: Option<&Embedder>,
-) -> Result<Option<String>> {
+/// A table with a row for each trial with the requests of one half, if a set is large enough for any.
+pub(super) fn table(sets: &[ToolSet], half: Half, encoder: Option<&Embedder>) -> Option<String> {
     let mut rows = Vec::new();
     for set in sets {
-        let set = set.as_ref();
-        let tools = read_tools(&std::fs::read_to_string(set.join("tools.jsonl"))?)?;
-        let requests = read_requests(&std::fs::read_to_string(set.join("queries.jsonl"))?)?;
-        if requests.len() < LEAST_REQUESTS * tools.len() {
+        let tools = &set.tools;
+        if set.all.len() < LEAST_REQUESTS * tools.len() {
             continue;
         }
-        let name = set.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = &set.name;
+        let requests: Vec<_> = set.half(half, &set.all).cloned().collect();
         let mut rankings: Vec<(&str, Option<&Similarities<'_>>)> = vec![("", None)];
         let similarities;
         if let Some(encoder) = encoder {
-            let passages: Vec<_> = tools.iter().map(ListedTool::passage).collect();
+            let passages = set.passages();
             let texts = requests.iter().map(|request| &*request.text);
             encoded::read(encoder, passages.iter().map(String::as_str).chain(texts));
             similarities =
@@ -48,13 +41,13 @@ pub(super) fn table(
         }
         for (ranking, similarities) in rankings {
             let name = format!("{name}{ranking}");
-            let row = |trial| row(&name, &tools, &requests, trial, similarities);
+            let row = |trial| row(&name, tools, &requests, trial, similarities);
             rows.extend(TRIALS.map(row));
         }
     }
     let head = ["set", "past queries", "tools that learn", "their requests", "other requests"];
-    Ok((!rows.is_empty())
-        .then(|| format!("NDCG@10 without and with past queries:\n\n{}", markdown(&head, &rows))))
+    let title = format!("NDCG@10 without and with past queries, the {} half:", half.name());
+    (!rows.is_empty()).then(|| format!("{title}\n\n{}", markdown(&head, &rows)))
 }
 
 fn row(

@@ -43,6 +43,7 @@ fn setup(entry: SourceEntry) -> SourceSetup {
         source: Arc::new(ListedSource { domain: entry.domain, manifests }),
         kind: entry.kind,
         description: entry.description,
+        aliases: entry.aliases,
         groups: entry.groups,
         identity: IdentityScope::Shared,
         call_deadline: None,

@@ -181,7 +181,7 @@ fn index(listed: &[ListedTool]) -> Index {
         .zip(analyses)
         .map(|(tool, analysis)| {
             let domain = tool.server.as_deref().unwrap_or_default();
-            Entry { id: &tool.id, domain, analysis }
+            Entry { id: &tool.id, domain, analysis, service: tool.service().map(Arc::new) }
         })
         .collect();
     Index::build(&entries)

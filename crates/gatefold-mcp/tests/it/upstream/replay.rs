@@ -116,6 +116,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
         source: source.clone(),
         kind: KindName::new("mcp"),
         description: None,
+        aliases: Vec::new(),
         groups: GroupRules::default(),
         identity: IdentityScope::Shared,
         call_deadline: None,

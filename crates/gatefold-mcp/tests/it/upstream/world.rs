@@ -67,6 +67,7 @@ impl World {
             source: presenting(settings, &keeper, &starts, made),
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             identity: made.identity,
             call_deadline: None,

@@ -15,6 +15,13 @@ pub(in crate::config) const COMMON: &[Key] = &[
         ..Key::new("description", Kind::Text, "What models are told about the source.")
     },
     Key {
+        details: "Requests that say one of them find its tools. They replace the nicknames that Gatefold \
+                  knows for well-known services; the first 32 count.",
+        unset: "the nicknames of its service, such as `gh` for GitHub",
+        example: "[\"tracker\", \"the board\"]",
+        ..Key::new("aliases", Kind::Texts, "What people call the source.")
+    },
+    Key {
         unset: "true",
         example: "false",
         ..Key::new("enabled", Kind::Flag, "Whether the source is used at all.")

@@ -1,0 +1,194 @@
+//! Whether the best tool of a search is what was asked for: a grade, from what speaks for and against
+//! it, weighed as in a logistic regression.
+
+use rustc_hash::FxHashSet;
+
+use crate::embedding::RequestVector;
+use crate::index::Index;
+use crate::query::Query;
+use crate::tuning::FitTuning;
+use crate::{services, text, words};
+
+/// The most words of a request in which services and values are looked for.
+const REQUEST_WORDS: usize = 64;
+
+/// How well the tools that a search found fit the request.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// Nothing fits; the tools are merely the likeliest.
+    #[default]
+    None,
+    /// It is unlikely that one of them is what was asked for.
+    Weak,
+    Likely,
+    /// The first is named, or fits well and far better than the second.
+    Exact,
+}
+
+impl Fit {
+    /// The grade after an encoder told whether anything fits; the same if it did not.
+    pub(crate) fn told(self, judged: Option<bool>) -> Self {
+        match (judged, self) {
+            (Some(true), Self::None) => Self::Weak,
+            (Some(false), Self::None | Self::Weak) => Self::None,
+            (Some(false), Self::Likely) => Self::Weak,
+            (Some(false), Self::Exact) => Self::Likely,
+            (_, fit) => fit,
+        }
+    }
+
+    /// The grade's name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Weak => "weak",
+            Self::Likely => "likely",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+/// What speaks for and against a tool, each between 0 and 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Evidence {
+    /// How similar its meaning is to the request's.
+    meaning: f32,
+    /// The share of the request's weight in words that it has.
+    covered: f32,
+    /// The share of the weight of the words that say what is to be worked on: of those that nothing
+    /// has, and of the rarest if the tool lacks it.
+    unknown: f32,
+    rarest_missing: f32,
+    /// Whether the request names its source.
+    is_named: f32,
+    /// Whether the request names a service that no source has.
+    names_other: f32,
+}
+
+/// The best that any tool has, and how many compete.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Field {
+    pub(crate) words: f32,
+    pub(crate) meaning: f32,
+    pub(crate) tools: usize,
+}
+
+impl Index {
+    /// How sure it is that the tool at a place, the best, is what was asked for: the logarithm of the
+    /// odds. `second` is the share of its score that the next tool has.
+    pub(crate) fn fit(
+        &self,
+        request: &str,
+        query: &Query,
+        place: usize,
+        best: &Field,
+        second: f32,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> Fit {
+        let tuning = &self.tuning.fit;
+        let odds = self.evidence(request, query, place, shows).odds(best, tuning);
+        if odds < tuning.weak {
+            Fit::None
+        } else if odds < tuning.likely {
+            Fit::Weak
+        } else if odds < tuning.exact || second > tuning.second {
+            Fit::Likely
+        } else {
+            Fit::Exact
+        }
+    }
+
+    fn evidence(
+        &self,
+        request: &str,
+        query: &Query,
+        place: usize,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> Evidence {
+        let mut found = Evidence::default();
+        let (mut all, mut objects) = (0.0, 0.0);
+        let mut rarest = (0.0, true);
+        let values = values(request);
+        for (term, weight) in query.terms(&self.tuning) {
+            let part = self.part(term, weight, place, shows);
+            // A name that no tool knows is something to be passed to one.
+            if !part.is_known && values.contains(term) {
+                continue;
+            }
+            all += part.worth;
+            found.covered += part.worth * part.has;
+            if words::is_verb_stem(term) {
+                continue;
+            }
+            objects += part.worth;
+            found.unknown += if part.is_known { 0.0 } else { part.worth };
+            if part.worth > rarest.0 {
+                rarest = (part.worth, part.has > 0.0);
+            }
+        }
+        let share = |part: f32, all: f32| if all > 0.0 { (part / all).min(1.0) } else { 0.0 };
+        let meaning = RequestVector::of(&query.meaning());
+        Evidence {
+            meaning: self.vectors.similarity(place, &meaning).max(0.0),
+            covered: share(found.covered, all),
+            unknown: share(found.unknown, objects),
+            rarest_missing: if rarest.1 { 0.0 } else { share(rarest.0, objects) },
+            is_named: if self.is_named(request, place) { 1.0 } else { 0.0 },
+            names_other: if self.names_other(request, shows) { 1.0 } else { 0.0 },
+        }
+    }
+
+    fn is_named(&self, request: &str, place: usize) -> bool {
+        self.sources.named(request).binary_search(&self.domains[place]).is_ok()
+    }
+
+    /// Whether a request names a well-known service that no visible source has.
+    fn names_other(&self, request: &str, shows: &dyn Fn(usize) -> bool) -> bool {
+        let mut names_other = false;
+        services::names_in(request, REQUEST_WORDS, |key, _| {
+            if !names_other && services::is_clear_name(key) {
+                let is_shown =
+                    |source| (0..self.tools).any(|at| self.domains[at] == source && shows(at));
+                names_other = !self.sources.called(key).any(is_shown);
+            }
+        });
+        names_other
+    }
+}
+
+impl Evidence {
+    #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
+    fn odds(&self, best: &Field, tuning: &FitTuning) -> f32 {
+        // Among many tools, one is similar to any request by chance.
+        let rivals = (best.tools.max(1) as f32 / USUAL_TOOLS).ln();
+        tuning.bias
+            + tuning.meaning * self.meaning
+            + tuning.best_meaning * best.meaning
+            + tuning.best_words * best.words
+            + tuning.covered * self.covered
+            + tuning.unknown * self.unknown
+            + tuning.rarest_missing * self.rarest_missing
+            + tuning.named * self.is_named
+            + tuning.names_other * self.names_other
+            + tuning.rivals * rivals
+    }
+}
+
+/// The number of tools at which their number says nothing.
+const USUAL_TOOLS: f32 = 100.0;
+
+/// Words that are rather values than what a tool is about: numbers, and capitalised words within a
+/// sentence.
+fn values(request: &str) -> FxHashSet<String> {
+    let mut values = FxHashSet::default();
+    let words = text::bounded(request, REQUEST_WORDS).split_whitespace().take(REQUEST_WORDS);
+    for (at, word) in words.enumerate() {
+        let first = word.chars().find(|c| c.is_alphanumeric());
+        if first.is_some_and(|c| c.is_numeric() || at > 0 && c.is_uppercase()) {
+            text::terms(word, REQUEST_WORDS, |term, _| {
+                values.insert(term.to_owned());
+            });
+        }
+    }
+    values
+}
