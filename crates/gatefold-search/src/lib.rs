@@ -8,6 +8,7 @@
 mod document;
 mod embedding;
 mod index;
+mod lexicon;
 pub mod measure;
 mod names;
 mod passage;

@@ -1,5 +1,6 @@
 //! A request as the index looks it up.
 
+use crate::lexicon::{Alternatives, Translation};
 use crate::text::{self, Kind};
 use crate::tuning::Tuning;
 use crate::words;
@@ -30,6 +31,7 @@ const REPEATS: u8 = 2;
 pub(crate) struct Query {
     terms: Vec<(String, Kind, u8)>,
     text: String,
+    alternatives: Alternatives,
 }
 
 impl Query {
@@ -73,6 +75,20 @@ impl Query {
             None if self.terms.len() < QUERY_TERMS => self.terms.push((term.to_owned(), kind, 1)),
             None => {}
         }
+    }
+
+    /// The same query, with what else may stand for its terms.
+    pub(crate) fn with_alternatives(mut self, translation: Option<&Translation>) -> Self {
+        let all = translation.map(Translation::alternatives).into_iter().flatten();
+        let own = all.filter(|(term, _)| self.terms.iter().any(|(known, ..)| known == term));
+        self.alternatives = own.cloned().collect();
+        self
+    }
+
+    /// What else may stand for a term, and what that counts compared with the term.
+    pub(crate) fn alternatives(&self, term: &str) -> impl Iterator<Item = &(String, f32)> {
+        let own = self.alternatives.iter().filter(move |(known, _)| known == term);
+        own.flat_map(|(_, others)| others)
     }
 
     /// The text itself, as much of it as is read.

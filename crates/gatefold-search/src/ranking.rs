@@ -2,6 +2,7 @@
 
 use crate::embedding::RequestVector;
 use crate::index::Index;
+use crate::lexicon::Translation;
 use crate::names::NameMatch;
 use crate::query::Query;
 use crate::tuning::Tuning;
@@ -174,7 +175,12 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         limit: usize,
     ) -> RequestScores {
-        let (whole, clauses) = (Query::of(request), Query::clauses(request));
+        let translation = Translation::of(request, &|term| self.knows(term, &shows));
+        let request = translation.as_ref().map_or(request, Translation::text);
+        let translated = |query: Query| query.with_alternatives(translation.as_ref());
+        let whole = translated(Query::of(request));
+        let meaning = translation.as_ref().map_or(whole.text(), Translation::meaning);
+        let clauses: Vec<_> = Query::clauses(request).into_iter().map(translated).collect();
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
             Mode::Keyword | Mode::Hybrid => self.by_words(&whole, &clauses, &shows),
@@ -185,7 +191,7 @@ impl Index {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
                 let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
-                self.vectors.similarities(&RequestVector::of(whole.text()), likely)
+                self.vectors.similarities(&RequestVector::of(meaning), likely)
             }
         };
         let fusion = Fusion::new(mode, weight, &self.tuning);
