@@ -49,7 +49,7 @@ LABEL org.opencontainers.image.title="Gatefold" \
 COPY --from=build /build/gatefold /usr/bin/gatefold
 # The roots that servers' certificates are checked against; the binary has none of its own.
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
-COPY LICENSE-APACHE LICENSE-MIT /usr/share/doc/gatefold/
+COPY LICENSE-APACHE LICENSE-MIT docs/notices.md /usr/share/doc/gatefold/
 COPY packaging/gatefold.toml /etc/gatefold/gatefold.toml
 # A new volume takes its owner from here.
 COPY --from=build --chown=65532:65532 /build/state /var/lib/gatefold

@@ -110,7 +110,12 @@ impl Index {
         let mut rarest = (0.0, true);
         let values = values(request);
         for (term, weight) in query.terms(&self.tuning) {
-            let part = self.part(term, weight, place, shows);
+            let mut part = self.part(term, weight, place, shows);
+            for (other, share) in query.alternatives(term) {
+                let other = self.part(other, weight * share, place, shows);
+                part.is_known |= other.is_known;
+                part.has = part.has.max(share * other.has);
+            }
             // A name that no tool knows is something to be passed to one.
             if !part.is_known && values.contains(term) {
                 continue;

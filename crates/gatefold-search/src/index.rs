@@ -115,7 +115,11 @@ impl Index {
         scores.fill(0.0);
         let mut total = 0.0;
         for (term, weight) in query.terms(&self.tuning) {
-            total += self.add(scores, term, weight, shows);
+            let mut others = query.alternatives(term).peekable();
+            total += match others.peek() {
+                None => self.add(scores, term, weight, shows),
+                Some(_) => self.add_best(scores, term, weight, others, shows),
+            };
         }
         if total > 0.0 {
             for score in scores {
@@ -159,6 +163,37 @@ impl Index {
             }
         }
         worth
+    }
+
+    /// Adds to each tool what the best of a term and its alternatives is worth to it, and returns
+    /// the most that one of them is worth.
+    fn add_best<'a>(
+        &self,
+        scores: &mut [f32],
+        term: &str,
+        weight: f32,
+        others: impl Iterator<Item = &'a (String, f32)>,
+        shows: &dyn Fn(usize) -> bool,
+    ) -> f32 {
+        let mut best = vec![0.0; scores.len()];
+        let own = self.add(&mut best, term, weight, shows);
+        let mut most = self.terms.number(term).map(|_| own);
+        for (other, share) in others {
+            if let Some(number) = self.terms.number(other) {
+                let worth = weight * share * self.rarity(Some(number), &[]);
+                self.postings.raise(&mut best, number, worth);
+                most = Some(most.unwrap_or_default().max(worth));
+            }
+        }
+        for (score, best) in scores.iter_mut().zip(best) {
+            *score += best;
+        }
+        most.unwrap_or(own)
+    }
+
+    /// Whether a tool that `shows` admits has a term.
+    pub(crate) fn knows(&self, term: &str, shows: &dyn Fn(usize) -> bool) -> bool {
+        self.terms.number(term).is_some_and(|number| self.postings.places(number).any(shows))
     }
 
     /// What a term is worth and how much of it the tool at a place has.
@@ -313,6 +348,16 @@ impl Postings {
         let worth = worth / IMPACT_STEPS;
         for (place, impact) in self.places[range.clone()].iter().zip(&self.impacts[range]) {
             scores[*place as usize] += worth * f32::from(*impact);
+        }
+    }
+
+    /// Like [`Postings::add`], but of what a tool has already and this only the greater counts.
+    fn raise(&self, scores: &mut [f32], number: usize, worth: f32) {
+        let range = self.range(number);
+        let worth = worth / IMPACT_STEPS;
+        for (place, impact) in self.places[range.clone()].iter().zip(&self.impacts[range]) {
+            let score = &mut scores[*place as usize];
+            *score = score.max(worth * f32::from(*impact));
         }
     }
 

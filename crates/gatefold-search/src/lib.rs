@@ -10,6 +10,7 @@ mod document;
 mod embedding;
 mod fit;
 mod index;
+mod lexicon;
 pub mod measure;
 mod names;
 mod passage;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::abbreviations;
+use crate::lexicon::{Alternatives, Translation};
 use crate::services;
 use crate::text::{self, Kind};
 use crate::tuning::Tuning;
@@ -34,6 +35,9 @@ const REPEATS: u8 = 2;
 pub(crate) struct Query {
     terms: Vec<QueryTerm>,
     text: String,
+    /// What it means, where it is a translation.
+    meant: Option<String>,
+    alternatives: Alternatives,
 }
 
 #[derive(Debug)]
@@ -115,8 +119,32 @@ impl Query {
         }
     }
 
-    /// The text itself, as much of it as is read, and what it says short in full.
+    /// What a request in another language asks for, or this text where there is none: with what else
+    /// may stand for its terms.
+    pub(crate) fn translated(request: &str, translation: Option<&Translation>) -> Self {
+        let text = translation.map_or(request, Translation::text);
+        let meant = translation.map(|translation| translation.meaning().to_owned());
+        Self { meant, ..Self::of(text) }.with_alternatives(translation)
+    }
+
+    /// The same query, with what else may stand for its terms.
+    pub(crate) fn with_alternatives(mut self, translation: Option<&Translation>) -> Self {
+        let all = translation.map(Translation::alternatives).into_iter().flatten();
+        let own = all.filter(|(term, _)| self.terms.iter().any(|known| known.text == *term));
+        self.alternatives = own.cloned().collect();
+        self
+    }
+
+    /// What else may stand for a term, and what that counts compared with the term.
+    pub(crate) fn alternatives(&self, term: &str) -> impl Iterator<Item = &(String, f32)> {
+        let own = self.alternatives.iter().filter(move |(known, _)| known == term);
+        own.flat_map(|(_, others)| others)
+    }
+
+    /// The text itself, as much of it as is read, or what it means in English, and what it says short
+    /// in full.
     pub(crate) fn meaning(&self) -> Cow<'_, str> {
+        let meant = self.meant.as_deref().unwrap_or(&self.text);
         let mut long = String::new();
         for term in self.terms.iter().filter(|term| term.role == Role::Expansion) {
             long.extend([" ", &term.text]);
@@ -126,7 +154,7 @@ impl Query {
                 long.extend([" ", name]);
             }
         });
-        if long.is_empty() { self.text.as_str().into() } else { (self.text.clone() + &long).into() }
+        if long.is_empty() { meant.into() } else { (meant.to_owned() + &long).into() }
     }
 
     /// Each term and what it weighs.

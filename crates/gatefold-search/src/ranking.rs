@@ -1,8 +1,11 @@
 //! The ranking: what a request asks for, best first.
 
+use std::borrow::Cow;
+
 use crate::embedding::RequestVector;
 use crate::fit::{Field, Fit};
 use crate::index::Index;
+use crate::lexicon::Translation;
 use crate::names::NameMatch;
 use crate::query::Query;
 use crate::tuning::Tuning;
@@ -118,6 +121,24 @@ struct RequestScores {
     best: Field,
 }
 
+/// A request, in English as far as it could be translated.
+struct Asked<'a> {
+    text: Cow<'a, str>,
+    whole: Query,
+    translation: Option<Translation>,
+}
+
+impl<'a> Asked<'a> {
+    /// `knows` says whether a tool has a term.
+    fn new(request: &'a str, knows: &dyn Fn(&str) -> bool) -> Self {
+        let translation = Translation::of(request, knows);
+        let whole = Query::translated(request, translation.as_ref());
+        let translated = translation.as_ref().map(|one| one.text().to_owned());
+        let text = translated.map_or(request.into(), Cow::Owned);
+        Self { text, whole, translation }
+    }
+}
+
 impl Index {
     /// The tools that a request most likely asks for, best first, at most `limit`, and whether any
     /// of them fits. A tool whose name equals the request comes first, then those whose names begin
@@ -145,8 +166,9 @@ impl Index {
         aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
+        let asked = Asked::new(request, &|term| self.knows(term, &shows));
         let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
-            self.scores(request, mode, &shows, limit);
+            self.scores(&asked, mode, &shows, limit);
         let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
             judged = self.rescore(&mut scores, &fusion, &shows, judge);
@@ -173,7 +195,7 @@ impl Index {
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         fits |= is_named;
         let fit = match mode {
-            Mode::Hybrid => self.grade(request, &matches, &best_of_all, &shows).told(judged),
+            Mode::Hybrid => self.grade(&asked, &matches, &best_of_all, &shows).told(judged),
             Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
             Mode::Keyword | Mode::Semantic => Fit::None,
         };
@@ -185,7 +207,7 @@ impl Index {
     /// How well the best tool fits a request, by its words and meaning.
     fn grade(
         &self,
-        request: &str,
+        asked: &Asked<'_>,
         matches: &[Match],
         best: &Field,
         shows: &dyn Fn(usize) -> bool,
@@ -196,22 +218,24 @@ impl Index {
         }
         let second = matches.get(1).map_or(0.0, |second| second.score);
         let second = second / first.score.max(f32::EPSILON);
-        self.fit(request, &Query::of(request), first.place, best, second, shows)
+        self.fit(&asked.text, &asked.whole, first.place, best, second, shows)
     }
 
     /// Each tool's score for the whole request and for the clause that fits it best, and whether a
     /// visible tool fits well.
     fn scores(
         &self,
-        request: &str,
+        asked: &Asked<'_>,
         mode: Mode,
         shows: impl Fn(usize) -> bool,
         limit: usize,
     ) -> RequestScores {
-        let (whole, clauses) = (Query::of(request), Query::clauses(request));
+        let Asked { text, whole, translation } = asked;
+        let translated = |query: Query| query.with_alternatives(translation.as_ref());
+        let clauses: Vec<_> = Query::clauses(text).into_iter().map(translated).collect();
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
-            Mode::Keyword | Mode::Hybrid => self.by_words(&whole, &clauses, &shows),
+            Mode::Keyword | Mode::Hybrid => self.by_words(whole, &clauses, &shows),
         };
         let meanings = match mode {
             Mode::Keyword => Vec::new(),

@@ -159,7 +159,7 @@ fn is_letter(c: char) -> bool {
 
 /// Letters of scripts that put no spaces between words: Chinese, Japanese, Korean (whose spaces
 /// separate phrases rather than words), Thai, Lao, Burmese and Khmer. Blocks as in Unicode 17.
-fn is_spaceless(c: char) -> bool {
+pub(crate) fn is_spaceless(c: char) -> bool {
     !c.is_ascii()
         && matches!(u32::from(c),
         0x0E00..=0x0EFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF

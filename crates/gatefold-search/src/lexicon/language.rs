@@ -1,0 +1,159 @@
+//! Which language a request is in, and what its words stand for there.
+
+use super::file::{Entry, Language, Lexicon, Tongue};
+use super::runs::{Kind, Run};
+
+/// The languages that separate words.
+const LANGUAGES: [Language; 3] = [Language::German, Language::Spanish, Language::French];
+
+/// What a word tells of a request's language: one that English does not have, one of grammar that
+/// English has too, and one that is known by its parts or its beginning alone.
+const SURE: f32 = 1.0;
+const SHARED: f32 = 0.2;
+const FORM: f32 = 0.5;
+
+/// How much an English word speaks for English that the other language has too.
+const SAME: f32 = 0.3;
+
+/// The least share of a request's words that are another language's for any to be replaced: an
+/// English request may name things in other languages.
+const LEAST_SHARE: f32 = 0.25;
+
+/// The shortest beginning by which a form of a word is known, and how many letters of both forms
+/// may differ after it.
+const LEAST_BEGINNING: usize = 4;
+const MOST_ENDING: usize = 3;
+
+/// The shortest parts of a compound, and of a word that is taken for one.
+const LEAST_PART: usize = 3;
+const LEAST_COMPOUND: usize = 8;
+
+/// The most parts of a compound.
+const PARTS: usize = 3;
+
+/// What German puts between the parts of a compound.
+const LINKS: [&str; 5] = ["", "s", "n", "en", "es"];
+
+/// How German writes its vowels with two dots where the keyboard has none.
+const DIGRAPHS: [(&str, &str); 3] = [("ae", "a"), ("oe", "o"), ("ue", "u")];
+
+/// What a request's words tell of its language.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Judgement {
+    language: Language,
+    /// Whether it is in that language as a whole, rather than English with single words of it.
+    is_whole: bool,
+}
+
+impl Judgement {
+    /// The language that most words speak for; none where the request is English.
+    pub(super) fn of(lexicon: &Lexicon, runs: &[Run<'_>]) -> Option<Self> {
+        let words = || runs.iter().filter(|run| run.kind == Kind::Word);
+        let evidence = |language: Language| {
+            let each = words().map(|run| evidence(lexicon, language, run));
+            each.fold((0.0, 0.0), |sum: (f32, f32), one| (sum.0 + one.0, sum.1 + one.1))
+        };
+        let (mut language, mut best) = (Language::German, (0.0, 0.0));
+        for other in LANGUAGES {
+            let found = evidence(other);
+            if found.0 > best.0 {
+                (language, best) = (other, found);
+            }
+        }
+        let is_foreign = best.0 > 0.0 && best.0 >= LEAST_SHARE * (best.0 + best.1);
+        is_foreign.then_some(Self { language, is_whole: best.0 > best.1 })
+    }
+
+    /// What a word stands for, several entries for a compound; none if it stays as it is. In an
+    /// English request only a word is replaced that neither English nor a tool has and that looks
+    /// like no name.
+    pub(super) fn entries(self, lexicon: &Lexicon, run: &Run<'_>, is_known: bool) -> Vec<Entry> {
+        let tongue = lexicon.tongue(self.language);
+        if self.is_whole {
+            return entries(tongue, self.language, run);
+        }
+        let exact = tongue.get(&run.folded).filter(|entry| !entry.is_empty());
+        let is_name = run.text.starts_with(char::is_uppercase);
+        exact.filter(|_| !run.is_english && !is_known && !is_name).into_iter().collect()
+    }
+}
+
+/// How far a word speaks for a language, and how far for English.
+fn evidence(lexicon: &Lexicon, language: Language, run: &Run<'_>) -> (f32, f32) {
+    let tongue = lexicon.tongue(language);
+    match (tongue.get(&run.folded), run.is_english) {
+        (Some(_), false) => (SURE, 0.0),
+        (Some(entry), true) if entry.is_empty() => (SHARED, 0.0),
+        (Some(_), true) => (0.0, SAME),
+        (None, true) => (0.0, SURE),
+        (None, false) if entries(tongue, language, run).is_empty() => (0.0, 0.0),
+        (None, false) => (FORM, 0.0),
+    }
+}
+
+/// What a word stands for: itself, its parts, or another form of it.
+fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<Entry> {
+    let word = run.folded.as_str();
+    if let Some(entry) = tongue.get(word) {
+        return vec![entry];
+    }
+    if run.is_english {
+        return Vec::new();
+    }
+    if language == Language::German {
+        for (two, one) in DIGRAPHS {
+            if word.contains(two)
+                && let Some(entry) = tongue.get(&word.replace(two, one))
+            {
+                return vec![entry];
+            }
+        }
+        if let Some(parts) = parts(tongue, word, PARTS) {
+            return parts;
+        }
+    }
+    form(tongue, word).into_iter().collect()
+}
+
+/// The parts of a compound, the fewest and of those the most even; none if it has other parts than
+/// known words.
+fn parts(tongue: &Tongue, word: &str, most: usize) -> Option<Vec<Entry>> {
+    if most < 2 || word.len() < LEAST_COMPOUND {
+        return None;
+    }
+    let meaning = |word: &str| tongue.get(word).filter(|entry| !entry.is_empty());
+    let cuts = || {
+        let cuts = word.char_indices().map(|(at, _)| word.split_at(at));
+        cuts.filter(|(first, last)| first.len() >= LEAST_PART && last.len() >= LEAST_PART)
+    };
+    let first_part = |first: &str| {
+        let mut stems = LINKS.iter().filter_map(|link| first.strip_suffix(link));
+        stems.find_map(|stem| (stem.len() >= LEAST_PART).then(|| meaning(stem)).flatten())
+    };
+    let two = cuts().filter_map(|(first, last)| {
+        let evenness = first.len().min(last.len());
+        Some((evenness, vec![first_part(first)?, meaning(last)?]))
+    });
+    if let Some((_, parts)) = two.max_by_key(|(evenness, _)| *evenness) {
+        return Some(parts);
+    }
+    cuts().rev().find_map(|(first, last)| {
+        let mut all = vec![first_part(first)?];
+        all.extend(parts(tongue, last, most - 1)?);
+        Some(all)
+    })
+}
+
+/// Another form of a word: the one that shares its longest beginning.
+fn form(tongue: &Tongue, word: &str) -> Option<Entry> {
+    let around = tongue.neighbours(word);
+    let shared = |(key, entry): (String, Entry)| {
+        let shared = word.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
+        let near = shared >= LEAST_BEGINNING
+            && word.len() - shared <= MOST_ENDING
+            && key.len() - shared <= MOST_ENDING;
+        (near && !entry.is_empty()).then_some((shared, entry))
+    };
+    let both = [around.before, around.after].into_iter().flatten();
+    both.filter_map(shared).max_by_key(|(shared, _)| *shared).map(|(_, entry)| entry)
+}
