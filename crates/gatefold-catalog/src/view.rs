@@ -38,6 +38,8 @@ pub struct View {
     past: Option<Arc<PastIndex>>,
     /// Sources that have listed nothing so far. They do not affect what the view shows either.
     unlisted: Arc<[UnlistedSource]>,
+    /// The tools that its principal used most, whether or not the view shows them.
+    used: Arc<[ToolId]>,
 }
 
 /// Identifies what a view shows. It does not keep the catalogue alive.
@@ -107,6 +109,7 @@ impl View {
             snapshot,
             past: None,
             unlisted: Arc::default(),
+            used: Arc::default(),
         }
     }
 
@@ -115,6 +118,19 @@ impl View {
     #[must_use]
     pub fn with_past(self, past: Arc<PastIndex>) -> Self {
         Self { past: Some(past), ..self }
+    }
+
+    /// The same view for somebody who used these tools most. It shows the same entries, and
+    /// [`View::is_same`] still holds; a disclosure may show these first.
+    #[must_use]
+    pub fn with_used(self, used: Arc<[ToolId]>) -> Self {
+        Self { used, ..self }
+    }
+
+    /// The tools that its principal used most, for a disclosure that shows them. The view may hide
+    /// any of them.
+    pub fn used(&self) -> &Arc<[ToolId]> {
+        &self.used
     }
 
     /// The view of somebody who may see everything.
@@ -152,6 +168,7 @@ impl View {
             tools,
             past: self.past.clone(),
             unlisted: self.unlisted.clone(),
+            used: self.used.clone(),
         }
     }
 

@@ -70,6 +70,10 @@ impl Disclosure for AutoDisclosure {
         self.gateway.render(view, name, request, result)
     }
 
+    fn shows_used(&self) -> bool {
+        self.gateway.shows_used()
+    }
+
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         if self.is_flat(view) {
             Self::FLAT.reached_through(view, tool)

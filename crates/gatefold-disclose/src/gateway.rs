@@ -1,9 +1,9 @@
-use gatefold_catalog::{Pattern, Request, Tool, View};
+use gatefold_catalog::{Request, Tool, View};
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::executing::ExecuteTools;
-use crate::pinned::PinnedTools;
+use crate::pinned::{PinnedTools, Pins};
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
 use crate::wording::{BROWSE, quoted};
 
@@ -36,9 +36,9 @@ const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
 #[derive(Debug, Clone, Default)]
 pub struct Gateway {
     pub limits: GatewayLimits,
-    /// Tools to show at the top level as well, by patterns over their ids. A tool whose alias is
+    /// Tools to show at the top level as well. A tool whose alias is
     /// the name of a gateway tool stays behind `execute_tool`.
-    pub pinned: Vec<Pattern>,
+    pub pinned: Pins,
     pub execute: ExecuteTools,
 }
 
@@ -64,7 +64,7 @@ impl Default for GatewayLimits {
 
 impl Gateway {
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: own_tools(self.execute) }
+        PinnedTools { pins: &self.pinned, own: own_tools(self.execute) }
     }
 
     /// Whether a name is one of the gateway's own tools.
@@ -126,9 +126,13 @@ impl Disclosure for Gateway {
         }
     }
 
-    fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
+    fn shows_used(&self) -> bool {
+        self.pinned.most_used
+    }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         let own = own_tools(self.execute).iter().map(|&name| name.to_owned());
-        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
+        let pinned = self.pinned().pins(view, tool).then(|| tool.alias().to_owned());
         own.chain(pinned).collect()
     }
 }

@@ -1,6 +1,5 @@
 use gatefold_catalog::{
-    Hit, Pattern, Request, Scope, SearchMode, Tool, View, call_signature, one_line, search,
-    token_bound,
+    Hit, Request, Scope, SearchMode, Tool, View, call_signature, one_line, search, token_bound,
 };
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -12,7 +11,7 @@ use crate::gateway::{
     schema_text, untouched_request,
 };
 use crate::hints;
-use crate::pinned::{PinnedTools, by_alias};
+use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
@@ -55,14 +54,14 @@ const EXECUTE_ARGUMENTS: &str = "Matching the tool's schema.";
 #[derive(Debug, Clone, Default)]
 pub struct IntentDisclosure {
     pub limits: GatewayLimits,
-    /// Tools to show at the top level as well, by patterns over their ids.
-    pub pinned: Vec<Pattern>,
+    /// Tools to show at the top level as well.
+    pub pinned: Pins,
     pub execute: ExecuteTools,
 }
 
 impl IntentDisclosure {
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: own_tools(self.execute) }
+        PinnedTools { pins: &self.pinned, own: own_tools(self.execute) }
     }
 
     fn discover(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
@@ -199,9 +198,13 @@ impl Disclosure for IntentDisclosure {
         }
     }
 
-    fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
+    fn shows_used(&self) -> bool {
+        self.pinned.most_used
+    }
+
+    fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         let own = own_tools(self.execute).iter().map(|&name| name.to_owned());
-        let pinned = self.pinned().pins(tool).then(|| tool.alias().to_owned());
+        let pinned = self.pinned().pins(view, tool).then(|| tool.alias().to_owned());
         own.chain(pinned).collect()
     }
 }

@@ -29,6 +29,7 @@ pub use flat::{FlatDisclosure, Names};
 pub use gateway::{Gateway, GatewayLimits};
 pub use intent::IntentDisclosure;
 pub use namespace::NamespaceDisclosure;
+pub use pinned::Pins;
 pub use rehearsal::{Rehearsal, rehearse, typical_tools};
 pub use selection::{SelectedDisclosure, SelectionLimits};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};

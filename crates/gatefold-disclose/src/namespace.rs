@@ -1,4 +1,4 @@
-use gatefold_catalog::{DomainEntry, Pattern, Request, Tool, View};
+use gatefold_catalog::{DomainEntry, Request, Tool, View};
 use gatefold_core::{CallError, Domain, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -7,7 +7,7 @@ use crate::gateway::{
     ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, find_in, schema_text,
     untouched_request,
 };
-use crate::pinned::{PinnedTools, by_alias, with_alias};
+use crate::pinned::{PinnedTools, Pins, by_alias, with_alias};
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, UsageError};
 use crate::wording::{listed, quoted, unknown_tool};
 
@@ -42,8 +42,8 @@ const HOT: [&str; 11] = [
 #[derive(Debug, Clone, Default)]
 pub struct NamespaceDisclosure {
     pub limits: GatewayLimits,
-    /// Tools to show at the top level as well, by patterns over their ids.
-    pub pinned: Vec<Pattern>,
+    /// Tools to show at the top level as well.
+    pub pinned: Pins,
 }
 
 /// The domains that one pair of tools is for.
@@ -79,7 +79,7 @@ impl Namespace<'_> {
 
 impl NamespaceDisclosure {
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: &[] }
+        PinnedTools { pins: &self.pinned, own: &[] }
     }
 
     /// The tools that stand beside the pairs: as many as leave room for one pair.
@@ -93,7 +93,7 @@ impl NamespaceDisclosure {
             let entry = view.domain(tool.domain().as_str());
             entry.is_some_and(|entry| entry.kind().as_str() == "builtin")
         };
-        self.pinned().pins(tool) || (HOT.contains(&tool.definition().name()) && is_ours())
+        self.pinned().pins(view, tool) || (HOT.contains(&tool.definition().name()) && is_ours())
     }
 
     /// The tool that stands beside the pairs under this alias.
@@ -277,6 +277,10 @@ impl Disclosure for NamespaceDisclosure {
             }
             None => rendering.untouched(result),
         }
+    }
+
+    fn shows_used(&self) -> bool {
+        self.pinned.most_used
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    LINE_LIMIT, Pattern, Request, Scope, SearchMode, Tool, View, nearest_texts, one_line, search,
+    LINE_LIMIT, Request, Scope, SearchMode, Tool, View, nearest_texts, one_line, search,
 };
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -14,6 +14,7 @@ use crate::arguments::{Arguments, json_text, object, object_text};
 use crate::bounded::bounded;
 use crate::executing::ExecuteTools;
 use crate::hints;
+use crate::pinned::Pins;
 use crate::surface::{
     ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, ToolSurface, UsageError,
 };
@@ -57,8 +58,8 @@ pub struct SelectedDisclosure {
     /// What the model is asked to do, in its user's words.
     request: Arc<str>,
     limits: SelectionLimits,
-    /// Tools that are always shown, by patterns over their ids.
-    pinned: Vec<Pattern>,
+    /// Tools that are always shown.
+    pinned: Pins,
     loaded: BTreeSet<String>,
 }
 
@@ -75,7 +76,7 @@ impl SelectedDisclosure {
         inner: Arc<dyn Disclosure>,
         request: impl Into<Arc<str>>,
         limits: SelectionLimits,
-        pinned: Vec<Pattern>,
+        pinned: Pins,
     ) -> Self {
         Self { inner, request: request.into(), limits, pinned, loaded: BTreeSet::new() }
     }
@@ -102,8 +103,7 @@ impl SelectedDisclosure {
     /// that reaches others counts as its best.
     fn kept(&self, view: &View, tools: &[ToolSurface]) -> BTreeSet<String> {
         let at_the_top: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let is_pinned = |id: &str| self.pinned.iter().any(|pattern| pattern.matches(id));
-        let pinned = view.tools().filter(|tool| is_pinned(tool.id().as_str()));
+        let pinned = view.tools().filter(|tool| self.pinned.has(view, tool));
         let mut kept: BTreeSet<String> =
             pinned.map(|tool| tool.alias().to_owned()).chain(self.loaded.iter().cloned()).collect();
         kept.retain(|name| at_the_top.contains(name.as_str()));
@@ -287,6 +287,10 @@ impl Disclosure for SelectedDisclosure {
             return self.inner.render(view, &name, request, result);
         }
         self.inner.render(view, name, request, result)
+    }
+
+    fn shows_used(&self) -> bool {
+        self.pinned.most_used || self.inner.shows_used()
     }
 
     fn is_transparent(&self) -> bool {

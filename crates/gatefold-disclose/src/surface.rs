@@ -50,6 +50,11 @@ pub trait Disclosure: Send + Sync {
         vec![tool.alias().to_owned()]
     }
 
+    /// Whether it shows the tools that a principal used most, so that its view has to know them.
+    fn shows_used(&self) -> bool {
+        false
+    }
+
     /// Whether results and protocol errors reach the client as their source gave them. Then
     /// [`Disclosure::render`] words only the gateway's own messages.
     fn is_transparent(&self) -> bool {

@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{DomainEntry, Pattern, Request, Tool, View, nearest_texts};
+use gatefold_catalog::{DomainEntry, Request, Tool, View, nearest_texts};
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
 use crate::arguments::Arguments;
 use crate::flat::{FlatDisclosure, Names};
 use crate::gateway::{GatewayLimits, Rendering, called_arguments, untouched_request};
-use crate::pinned::{PinnedTools, by_alias};
+use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, UsageError,
 };
@@ -38,8 +38,8 @@ const NAMED_BYTES: usize = 2000;
 #[derive(Debug, Clone, Default)]
 pub struct TypedDisclosure {
     pub limits: GatewayLimits,
-    /// Tools to show at the top level as well, by patterns over their ids.
-    pub pinned: Vec<Pattern>,
+    /// Tools to show at the top level as well.
+    pub pinned: Pins,
     pub modes: ToolModes,
 }
 
@@ -136,7 +136,7 @@ impl TypedDisclosure {
     }
 
     fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { patterns: &self.pinned, own: &META_TOOLS }
+        PinnedTools { pins: &self.pinned, own: &META_TOOLS }
     }
 
     /// The kinds that have a meta-tool.
@@ -346,9 +346,13 @@ impl Disclosure for TypedDisclosure {
         }
     }
 
+    fn shows_used(&self) -> bool {
+        self.pinned.most_used
+    }
+
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         let alias = || tool.alias().to_owned();
-        if self.is_at_the_top(view, tool) || self.pinned().pins(tool) {
+        if self.is_at_the_top(view, tool) || self.pinned().pins(view, tool) {
             return vec![alias()];
         }
         match place(view, tool) {

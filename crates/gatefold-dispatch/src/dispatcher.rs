@@ -16,7 +16,8 @@ use crate::parking::ParkedCalls;
 use crate::past::{FailedCalls, Overlays, RecentSearches};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
-use crate::{Approvals, AuditLog, Counters, PastQueries, Peer, SealKey};
+use crate::used::UsedToolsCache;
+use crate::{Approvals, AuditLog, Counters, PastQueries, Peer, SealKey, UsedTools};
 
 /// What dispatch needs from outside.
 #[derive(Clone)]
@@ -24,6 +25,7 @@ pub struct Ports {
     pub audit: Arc<dyn AuditLog>,
     pub approvals: Arc<dyn Approvals>,
     pub past: Arc<dyn PastQueries>,
+    pub used: Arc<dyn UsedTools>,
     pub clock: Arc<dyn Clock>,
     pub seal: SealKey,
 }
@@ -43,6 +45,8 @@ pub struct Dispatcher {
     pub(crate) failed: FailedCalls,
     /// Past queries of tenants, ready for ranking.
     overlays: Overlays,
+    /// The tools that principals used most.
+    pub(crate) used: UsedToolsCache,
     /// Where long searches run.
     pub(crate) searches: SearchPlaces,
     /// The sources that are being asked what they offer somebody.
@@ -87,6 +91,7 @@ impl Dispatcher {
             recall: RecentSearches::default(),
             failed: FailedCalls::default(),
             overlays: Overlays::default(),
+            used: UsedToolsCache::default(),
             searches: SearchPlaces::default(),
             first_lists: FirstLists::default(),
             owner: fastrand::u64(..),
@@ -153,7 +158,8 @@ impl Dispatcher {
     }
 
     /// Fires with the new epoch whenever the catalogue or the policy was replaced, and with the
-    /// same epoch when a source changes its offer to one identity.
+    /// same epoch when a source changes its offer to one identity, or somebody's most used tools
+    /// change.
     pub fn epochs(&self) -> watch::Receiver<u64> {
         self.epochs.subscribe()
     }
@@ -221,8 +227,13 @@ impl Dispatcher {
         let before = *self.epochs.borrow();
         self.renew().await;
         if *self.epochs.borrow() == before && self.runtime.load().is_personal() {
-            self.epochs.send_modify(|_| {});
+            self.look_again();
         }
+    }
+
+    /// Has all watchers look at their lists again, though the catalogue is the same.
+    pub(crate) fn look_again(&self) {
+        self.epochs.send_modify(|_| {});
     }
 
     pub(crate) fn next_call_id(&self) -> CallId {

@@ -29,6 +29,7 @@ mod parking;
 mod past;
 mod pinned;
 mod questions;
+mod recalling;
 mod resolution;
 mod results;
 mod room;
@@ -42,6 +43,7 @@ mod tasks;
 mod timer;
 mod traffic;
 mod unlisted;
+mod used;
 
 pub use approvals::{
     ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
@@ -78,10 +80,12 @@ pub use source::{
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
 pub use traffic::{LastError, TrafficReport};
+pub use used::{NoUsedTools, UsedTools, UtcDay};
 
 /// What bounds calls and searches and no configuration changes.
 pub mod call_limits {
     pub use super::audit::RECORD_WAIT;
     pub use super::parking::{PARKED, PARKED_EACH};
     pub use super::unlisted::FIRST_LISTS;
+    pub use super::used::{USED_DAYS, USED_TOOLS, USED_WAIT};
 }

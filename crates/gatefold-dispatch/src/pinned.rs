@@ -73,6 +73,14 @@ impl PinnedTurn {
         Self { view: self.view.without(domain), ..self.clone() }
     }
 
+    /// The same turn, whose view knows which tools its principal used most, as far as
+    /// [`Dispatcher::recall_used`] has read them.
+    #[must_use]
+    pub fn with_used(self) -> Self {
+        let used = self.dispatcher.used.get(&self.principal);
+        Self { view: self.view.with_used(used), ..self }
+    }
+
     /// Runs something that may search this turn's view. If that can take long, it runs away from
     /// the threads that serve calls.
     pub async fn searching<T: Send + 'static>(

@@ -83,6 +83,7 @@ impl PinnedTurn {
     fn again(&self) -> Self {
         let mut turn = self.dispatcher.pin(self.principal.clone());
         turn.on_behalf_of.clone_from(&self.on_behalf_of);
+        turn.view = turn.view.with_used(self.view.used().clone());
         turn
     }
 }

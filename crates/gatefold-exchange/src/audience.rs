@@ -2,9 +2,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use gatefold_catalog::Pattern;
 use gatefold_core::{AgentId, Domain};
-use gatefold_disclose::{ClientLimits, Disclosure, Names, SelectedDisclosure, SelectionLimits};
+use gatefold_disclose::{
+    ClientLimits, Disclosure, Names, Pins, SelectedDisclosure, SelectionLimits,
+};
 
 /// Which part of the catalogue a turn is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -56,8 +57,8 @@ pub struct Audience {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SelectionSettings {
     pub limits: SelectionLimits,
-    /// Tools that are always shown, by patterns over their ids.
-    pub pinned: Vec<Pattern>,
+    /// Tools that are always shown.
+    pub pinned: Pins,
 }
 
 /// The agent that an audience is for.

@@ -121,6 +121,8 @@ impl Exchange {
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let audience = self.current(audience)?;
         let pinned = self.dispatcher.pin(principal);
+        let shows_used = audience.disclosure().shows_used();
+        let pinned = if shows_used { pinned.with_used() } else { pinned };
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
@@ -129,13 +131,23 @@ impl Exchange {
         Some(Turn::new(self.surfaces.clone(), audience, pinned, results))
     }
 
-    /// Begins a turn like [`Exchange::turn`]. A turn about one unknown source waits until the
-    /// source was asked, because its client has nothing else to see.
+    /// Reads which tools a principal used most, if the audience is shown them and it is the first
+    /// time of the day. Turns do without what was not read.
+    pub async fn recall_used(&self, audience: &Audience, principal: &Principal) {
+        let current = self.current(audience);
+        if current.is_some_and(|audience| audience.disclosure().shows_used()) {
+            self.dispatcher.recall_used(principal).await;
+        }
+    }
+
+    /// Begins a turn like [`Exchange::turn`], after [`Exchange::recall_used`]. A turn about one
+    /// unknown source waits until the source was asked, because its client has nothing else to see.
     pub async fn informed_turn(
         &self,
         audience: &Audience,
         principal: Arc<Principal>,
     ) -> Option<Turn> {
+        self.recall_used(audience, &principal).await;
         let turn = self.turn(audience, principal.clone())?;
         let Scope::Source(domain) = audience.scope() else {
             return Some(turn);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gatefold_catalog::{Entry, View, ViewKey, address, with_fields};
-use gatefold_core::{AgentId, BoundedCache};
+use gatefold_core::{AgentId, BoundedCache, ToolId};
 use gatefold_disclose::{ClientLimits, Names, Surface};
 
 use crate::addresses::to_text;
@@ -149,6 +149,8 @@ struct SurfaceKey {
     limits: ClientLimits,
     agent: Option<AgentId>,
     request: Option<Arc<str>>,
+    /// The most used tools of whoever is shown them.
+    used: Arc<[ToolId]>,
 }
 
 impl Default for Surfaces {
@@ -166,6 +168,7 @@ impl Surfaces {
             limits: *audience.limits(),
             agent: audience.agent_id().cloned(),
             request: audience.request().cloned(),
+            used: view.used().clone(),
         };
         let make = || Arc::new(Lists::new(view, audience));
         let epoch = view.snapshot().epoch();

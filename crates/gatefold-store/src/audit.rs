@@ -16,6 +16,7 @@ mod writer;
 
 use ending_log::PendingEnd;
 pub(crate) use ending_log::{EndingFiles, EndingLog, recover_ends};
+pub(crate) use row::TEXT_LIMIT;
 pub use writer::LINGER;
 pub(crate) use writer::Writer;
 

@@ -230,7 +230,7 @@ impl Store {
 
     /// Waits for records on their way to the database. The writer has already reported any failure,
     /// which is no reason to show nothing.
-    async fn settle(&self) {
+    pub(crate) async fn settle(&self) {
         if let Err(error) = self.flush().await {
             tracing::debug!(%error, "records on their way are not shown");
         }

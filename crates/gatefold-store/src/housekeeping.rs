@@ -11,7 +11,7 @@ use crate::audit::recover_ends;
 use crate::blocking::blocking;
 use crate::database::millis;
 use crate::store::StoreInner;
-use crate::{Store, StoreError, approvals, owner, past, results, sources};
+use crate::{Store, StoreError, approvals, owner, past, results, sources, used};
 
 /// The delay before a store's first round, so as not to slow down its start, and the time between
 /// rounds.
@@ -147,6 +147,7 @@ pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     approvals::prune(store, now).await?;
     past::prune(store, now).await?;
     results::prune(store, now).await?;
+    used::prune(store, now).await?;
     sources::sweep(store).await?;
     Ok(pruned)
 }

@@ -1,5 +1,5 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, results too large to show, and the key that seals suspended calls.
+//! queries of tools, the tools used most, results too large to show, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
@@ -34,6 +34,7 @@ mod sealing;
 mod sources;
 mod store;
 mod tokens;
+mod used;
 
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};

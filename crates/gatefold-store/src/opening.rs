@@ -63,6 +63,7 @@ impl Store {
                 ledger,
                 database: database.clone(),
                 connection: Mutex::new(connection),
+                counting: Mutex::default(),
                 results_sealer: results::sealer(&seal_key),
                 seal_key,
                 uses,

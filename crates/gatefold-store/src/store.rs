@@ -32,6 +32,8 @@ pub(crate) struct StoreInner {
     pub(crate) database: Database,
     /// The connection for everything but audit records.
     pub(crate) connection: Mutex<SqliteConnection>,
+    /// Held while the most used tools of a day are counted.
+    pub(crate) counting: Mutex<()>,
     pub(crate) seal_key: SealKey,
     pub(crate) results_sealer: Arc<Sealer>,
     /// Past queries on their way to the database.

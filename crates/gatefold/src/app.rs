@@ -9,6 +9,7 @@ mod sources;
 mod status;
 mod texts;
 mod unusable;
+mod used;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -19,10 +20,7 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_dispatch::{
-    BreakerState, Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport, SourceState,
-    SourceStatus, TrafficReport,
-};
+use gatefold_dispatch::{Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport};
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
@@ -35,7 +33,7 @@ use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
 use results::KeptResults;
-use sources::{ConfiguredSource, SourceFactory, source_key};
+use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 
 pub use builder::AppBuilder;
@@ -412,6 +410,7 @@ impl App {
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);
         self.dispatcher.install(setup);
+        self.recall_used(&config).await;
         self.applied.store(Arc::new(AppliedConfig {
             config,
             encoder,
@@ -487,27 +486,4 @@ fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
     .into_iter()
     .filter_map(|(key, has_changed)| has_changed.then_some(key))
     .collect()
-}
-
-fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
-    SourceReport {
-        domain: domain.clone(),
-        status: SourceStatus {
-            state: SourceState::Disabled,
-            since,
-            error: None,
-            protocol: None,
-            downloading: None,
-            sessions: 0,
-        },
-        last_lines: Vec::new(),
-        breaker: BreakerState::Closed,
-        tools: 0,
-        prompts: 0,
-        resources: 0,
-        alterations: Vec::new(),
-        calls_in_flight: 0,
-        calls_waiting: 0,
-        traffic: TrafficReport::default(),
-    }
 }

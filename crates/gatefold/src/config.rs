@@ -17,6 +17,7 @@ pub mod keys;
 pub mod kinds;
 mod load;
 mod locate;
+mod pins;
 mod profiles;
 mod resolve;
 mod role;
@@ -34,9 +35,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{GroupRules, KindName, Pattern};
+use gatefold_catalog::{GroupRules, KindName};
 use gatefold_core::{AgentId, ClientName, Digest, Domain};
-use gatefold_disclose::{ExecuteTools, GatewayLimits, SelectionLimits, ToolModes};
+use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
@@ -225,8 +226,8 @@ impl<S: KindSection> From<S> for SourceSection {
 /// How tools are shown to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisclosureConfig {
-    /// Tools to show at the top level as well, by patterns over their ids.
-    pub pinned: Vec<Pattern>,
+    /// Tools to show at the top level as well.
+    pub pinned: Pins,
     /// The most o200k tokens of one discovery answer.
     pub discovery_tokens: usize,
     /// The disclosure for whoever asks for none.
@@ -246,7 +247,7 @@ pub struct DisclosureConfig {
 impl Default for DisclosureConfig {
     fn default() -> Self {
         Self {
-            pinned: Vec::new(),
+            pinned: Pins::default(),
             discovery_tokens: GatewayLimits::default().discovery_tokens,
             default: Disclosures::GATEWAY.to_owned(),
             auto_share: Share::new(0.1).expect("a tenth is a share"),

@@ -77,6 +77,7 @@ impl View {
             tools,
             past: self.past.clone(),
             unlisted: self.unlisted.clone(),
+            used: self.used.clone(),
         }
     }
 }

@@ -118,7 +118,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let is_idle = |pattern: &&gatefold_catalog::Pattern| {
         !pinned.view().tools().any(|tool| pattern.matches(tool.id().as_str()))
     };
-    let idle = config.disclosure.pinned.iter().filter(is_idle);
+    let idle = config.disclosure.pinned.patterns.iter().filter(is_idle);
     let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
     let encoder = app.encoder_fault().await;
     let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));

@@ -70,19 +70,19 @@ fn a_key_is_explained() {
     [disclosure]
     How tools are shown to a model.
 
-    key                  type                       default        what it is
-    pinned               list of patterns           []             Tools to show at the top level too, beside Gatefold's three.
-    discovery_tokens     whole number               2000           The most o200k tokens of one discovery answer.
-    default              string                     "gateway"      How tools are shown to whoever asks for nothing else.
-    auto_share           number                     0.1            The share of the context up to which `auto` shows all definitions in full.
-    context_tokens       whole number               200000         How many tokens a model's context has.
-    split_execute        boolean                    false          Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
-    selection_threshold  whole number               12             The most tools that are all shown to such a request.
-    selection_max        whole number               6              How many tools are chosen for such a request.
-    skill_tool_mode      "progressive" or "inline"  "progressive"  How `typed` shows skills.
-    connector_tool_mode  "progressive" or "legacy"  "progressive"  How `typed` shows HTTP APIs.
-    database_tool_mode   "progressive" or "legacy"  "progressive"  How `typed` shows databases.
-    mcp_tool_mode        "progressive" or "legacy"  "progressive"  How `typed` shows MCP servers.
+    key                  type                         default        what it is
+    pinned               list of patterns and "used"  []             Tools to show at the top level too, beside Gatefold's three.
+    discovery_tokens     whole number                 2000           The most o200k tokens of one discovery answer.
+    default              string                       "gateway"      How tools are shown to whoever asks for nothing else.
+    auto_share           number                       0.1            The share of the context up to which `auto` shows all definitions in full.
+    context_tokens       whole number                 200000         How many tokens a model's context has.
+    split_execute        boolean                      false          Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
+    selection_threshold  whole number                 12             The most tools that are all shown to such a request.
+    selection_max        whole number                 6              How many tools are chosen for such a request.
+    skill_tool_mode      "progressive" or "inline"    "progressive"  How `typed` shows skills.
+    connector_tool_mode  "progressive" or "legacy"    "progressive"  How `typed` shows HTTP APIs.
+    database_tool_mode   "progressive" or "legacy"    "progressive"  How `typed` shows databases.
+    mcp_tool_mode        "progressive" or "legacy"    "progressive"  How `typed` shows MCP servers.
     "#);
     insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"
     limits.calls_in_flight

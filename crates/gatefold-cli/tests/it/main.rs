@@ -45,5 +45,6 @@ mod surface;
 mod takeover;
 mod tasks;
 mod terminal;
+mod used;
 mod what_is_wrong;
 mod wrong_lines;

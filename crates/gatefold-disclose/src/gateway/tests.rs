@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{
-    GroupRules, KindName, Manifest, Scope, ServerInfo, Snapshot, SourceEntry, View, search,
-    token_bound,
+    GroupRules, KindName, Manifest, Pattern, Scope, ServerInfo, Snapshot, SourceEntry, View,
+    search, token_bound,
 };
 use gatefold_core::{
     BusyResource, Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId,
@@ -94,7 +94,7 @@ fn large_view() -> View {
 const EXECUTE: &str = "execute_tool";
 
 fn gateway() -> Gateway {
-    Gateway { pinned: vec![Pattern::new("apollo_org_*")], ..Gateway::default() }
+    Gateway { pinned: vec![Pattern::new("apollo_org_*")].into(), ..Gateway::default() }
 }
 
 /// The text of the only block.

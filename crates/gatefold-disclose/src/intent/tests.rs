@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
+use gatefold_catalog::{GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec};
 use gatefold_core::{Domain, Timestamp};
 use insta::assert_snapshot;
 use serde_json::json;
@@ -130,8 +130,10 @@ fn a_wrong_call_says_how_to_call() {
 
 #[test]
 fn pinned_tools_are_called_directly() {
-    let disclosure =
-        IntentDisclosure { pinned: vec![Pattern::new("files__*")], ..IntentDisclosure::default() };
+    let disclosure = IntentDisclosure {
+        pinned: vec![Pattern::new("files__*")].into(),
+        ..IntentDisclosure::default()
+    };
     let surface = disclosure.surface(&view(), &ClientLimits::default());
     let names: Vec<_> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["discover_tools", "execute_tool", "files__read_file"]);

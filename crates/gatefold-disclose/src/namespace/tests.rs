@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec, View};
+use gatefold_catalog::{
+    GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec, View,
+};
 use gatefold_core::{Domain, Hints, Payload, Timestamp};
 use insta::assert_snapshot;
 use serde_json::json;
@@ -228,7 +230,7 @@ fn a_domain_with_many_tools_says_how_many_are_left_out_and_how_to_see_them() {
 #[test]
 fn pinned_tools_stand_beside_the_pairs() {
     let disclosure = NamespaceDisclosure {
-        pinned: vec![Pattern::new("notes__*")],
+        pinned: vec![Pattern::new("notes__*")].into(),
         ..NamespaceDisclosure::default()
     };
     let view = view();

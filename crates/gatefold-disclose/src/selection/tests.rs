@@ -1,4 +1,4 @@
-use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
+use gatefold_catalog::{GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec};
 use gatefold_core::{Domain, Timestamp};
 use insta::assert_snapshot;
 use serde_json::Value;
@@ -73,7 +73,7 @@ fn flat() -> Arc<dyn Disclosure> {
 }
 
 fn selected(inner: Arc<dyn Disclosure>, request: &str) -> SelectedDisclosure {
-    SelectedDisclosure::new(inner, request, SelectionLimits::default(), Vec::new())
+    SelectedDisclosure::new(inner, request, SelectionLimits::default(), Pins::default())
 }
 
 fn surface(disclosure: &dyn Disclosure) -> Surface {
@@ -144,7 +144,7 @@ fn a_tool_that_reaches_others_counts_as_its_best() {
     let limits = SelectionLimits { threshold: 3, most: 2 };
     let inner = Arc::new(NamespaceDisclosure::default());
     let request = "give the money for the order back";
-    let chosen = SelectedDisclosure::new(inner, request, limits, Vec::new());
+    let chosen = SelectedDisclosure::new(inner, request, limits, Pins::default());
     let shown = surface(&chosen);
     let expected = ["shop__get_tool_schema", "shop__invoke_tool", "request_tools", "execute_tool"];
     assert_eq!(names(&shown), expected);
@@ -153,7 +153,7 @@ fn a_tool_that_reaches_others_counts_as_its_best() {
 #[test]
 fn pinned_and_loaded_tools_are_shown_too() {
     let chosen = SelectedDisclosure {
-        pinned: vec![Pattern::new("shop__*")],
+        pinned: vec![Pattern::new("shop__*")].into(),
         ..selected(flat(), "read a file")
     };
     assert_eq!(surface(&chosen).tools.len(), 3 + 6 + 2);
@@ -192,7 +192,7 @@ fn what_is_not_shown_is_loaded_with_its_schema_and_called() {
 #[test]
 fn a_meta_tool_is_loaded_and_called_like_any_other() {
     let limits = SelectionLimits { threshold: 1, most: 1 };
-    let chosen = SelectedDisclosure::new(typed(), "move the mail", limits, Vec::new());
+    let chosen = SelectedDisclosure::new(typed(), "move the mail", limits, Pins::default());
     assert_eq!(names(&surface(&chosen)), ["mcp", "request_tools", "execute_tool"]);
     let call = r#"{"tool_name":"connector","arguments":{"subcommand":"execute","connector":"shop","action":"get_order"}}"#;
     assert_eq!(answer(&chosen, "execute_tool", call), "call shop__get_order {}");

@@ -1,7 +1,7 @@
 //! Whole surfaces and answers, as a model reads them.
 
 use gatefold_catalog::{
-    GroupRules, KindName, Manifest, ManifestBuilder, ResourceSpec, Snapshot, SourceEntry,
+    GroupRules, KindName, Manifest, ManifestBuilder, Pattern, ResourceSpec, Snapshot, SourceEntry,
     Supplement, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState,
 };
 use gatefold_core::{Hints, Payload, Timestamp};
@@ -634,7 +634,7 @@ fn no_tool_at_the_top_level_takes_the_name_of_a_meta_tool() {
 
 #[test]
 fn a_pinned_tool_stands_beside_the_meta_tools() {
-    let pinned = vec![Pattern::new("github__list_*")];
+    let pinned = Pins::from(vec![Pattern::new("github__list_*")]);
     let disclosure = TypedDisclosure { pinned: pinned.clone(), ..TypedDisclosure::default() };
     let view = view_of(every_kind());
     let shown = disclosure.surface(&view, &ClientLimits::default());

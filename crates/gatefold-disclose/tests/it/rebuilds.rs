@@ -24,7 +24,7 @@ fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
     let legacy = ToolMode::Legacy;
     let skills = SkillMode::Inline;
     let modes = ToolModes { connectors: legacy, databases: legacy, mcp: legacy, skills };
-    let pinned = vec![Pattern::new("*__*_1*")];
+    let pinned = vec![Pattern::new("*__*_1*")].into();
     let auto = |flat_tokens| Box::new(AutoDisclosure { gateway: Gateway::default(), flat_tokens });
     vec![
         ("gateway", Box::new(Gateway::default())),

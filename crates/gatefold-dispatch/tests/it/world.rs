@@ -12,8 +12,8 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
-    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Peer, Ports,
-    Question, QuestionMode, SealKey, Setup, SourceReport, SourceSetup,
+    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, NoUsedTools,
+    Peer, Ports, Question, QuestionMode, SealKey, Setup, SourceReport, SourceSetup,
 };
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
@@ -52,6 +52,7 @@ impl World {
             approvals: approvals.clone(),
             clock: clock.clone(),
             past: past.clone(),
+            used: Arc::new(NoUsedTools),
             seal: SealKey::new([7; 32]),
         });
         let world = Self { dispatcher, log, clock, approvals, limits, past, learns: false };

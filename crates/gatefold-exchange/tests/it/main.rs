@@ -6,4 +6,5 @@ mod results;
 mod searches;
 mod turns;
 mod unlisted;
+mod used;
 mod world;

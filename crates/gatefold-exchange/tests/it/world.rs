@@ -1,16 +1,19 @@
 //! A dispatcher over one fake source, with everything else in memory.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, KindName, Listing, Manifest, ServerInfo};
-use gatefold_core::{CallError, Domain, ManualClock, Outcome, Payload, Timestamp};
+use gatefold_core::{
+    BoxError, CallError, Domain, ManualClock, Outcome, Payload, Principal, Timestamp, ToolId,
+};
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
     Dispatcher, IdentityScope, Limits, NoApprovals, NoPastQueries, Ports, SealKey, Setup, Source,
-    SourceSetup, SourceState, SourceStatus,
+    SourceSetup, SourceState, SourceStatus, UsedTools, UtcDay,
 };
 use gatefold_policy::{Permit, Policy};
 use serde_json::value::RawValue;
@@ -24,6 +27,8 @@ const DOWNLOADING: Duration = Duration::from_secs(23);
 
 pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
+    pub(crate) clock: Arc<ManualClock>,
+    pub(crate) used: Arc<Uses>,
     log: Arc<Counts>,
 }
 
@@ -44,15 +49,17 @@ impl World {
     }
 
     fn of(source: Echo) -> Self {
-        let log = Arc::<Counts>::default();
+        let (log, used) = (Arc::<Counts>::default(), Arc::<Uses>::default());
+        let clock = Arc::new(ManualClock::at(START));
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
             approvals: Arc::new(NoApprovals),
             past: Arc::new(NoPastQueries),
-            clock: Arc::new(ManualClock::at(START)),
+            used: used.clone(),
+            clock: clock.clone(),
             seal: SealKey::new([7; 32]),
         });
-        let world = Self { dispatcher, log };
+        let world = Self { dispatcher, clock, used, log };
         world.install(vec![Arc::new(source)]);
         world
     }
@@ -174,6 +181,48 @@ impl Source for Echo {
 
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
+    }
+}
+
+/// What users used most, by their names.
+#[derive(Default)]
+pub(crate) struct Uses {
+    tools: Mutex<HashMap<String, Vec<ToolId>>>,
+    takes: Mutex<Duration>,
+    asked: AtomicUsize,
+}
+
+impl Uses {
+    pub(crate) fn set(&self, user: &str, tools: &[&str]) {
+        let tools = tools.iter().map(|id| ToolId::new(*id)).collect();
+        self.tools.lock().unwrap().insert(user.to_owned(), tools);
+    }
+
+    /// Sets how long an answer takes.
+    pub(crate) fn take(&self, long: Duration) {
+        *self.takes.lock().unwrap() = long;
+    }
+
+    /// How often it was asked.
+    pub(crate) fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+impl UsedTools for Uses {
+    fn most_used<'a>(
+        &'a self,
+        principal: &'a Principal,
+        _: UtcDay,
+    ) -> BoxFuture<'a, Result<Vec<ToolId>, BoxError>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        let takes = *self.takes.lock().unwrap();
+        Box::pin(async move {
+            if !takes.is_zero() {
+                tokio::time::sleep(takes).await;
+            }
+            Ok(self.tools.lock().unwrap().get(principal.user.as_str()).cloned().unwrap_or_default())
+        })
     }
 }
 

@@ -53,7 +53,7 @@ pub(super) async fn look(
             |asked| if let ProbeOutcome::Fault(finding) = asked { Some(finding) } else { None };
         return asked.filter_map(fault).collect();
     };
-    let pinned = fit.disclosure.pinned.clone();
+    let pinned = fit.disclosure.pinned.patterns.clone();
     let sources = fit.sources.clone();
     let reach = source_reach(&fit, state_dir).await.unwrap_or_default();
     let mut longest_install = Duration::ZERO;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::RecordHolder;
 
 /// The longest value of any field of a record, in bytes.
-const TEXT_LIMIT: usize = 512;
+pub(crate) const TEXT_LIMIT: usize = 512;
 
 /// Creates a record, or continues a suspended one. Only its holder changes an open record, and
 /// nobody changes one that has ended. `?1` is an array of [`Call`]s without member names: looking

@@ -12,3 +12,4 @@ mod records;
 mod results;
 mod retention;
 mod sources;
+mod used;

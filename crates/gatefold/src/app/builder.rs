@@ -104,6 +104,7 @@ impl AppBuilder {
             audit: Arc::new(store.clone()),
             approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),
             past: Arc::new(store.clone()),
+            used: Arc::new(store.clone()),
             clock: clock.clone(),
             seal: store.seal_key(),
         });

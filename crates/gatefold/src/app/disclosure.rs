@@ -251,6 +251,10 @@ impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
         self.current.load().render(view, name, request, result)
     }
 
+    fn shows_used(&self) -> bool {
+        self.current.load().shows_used()
+    }
+
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         self.current.load().reached_through(view, tool)
     }

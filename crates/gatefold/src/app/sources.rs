@@ -4,8 +4,11 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
-use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Source, SourceSetup};
+use gatefold_core::{Clock, Digest, Domain, Timestamp};
+use gatefold_dispatch::{
+    BreakerState, Credentials, IdentityScope, Manifests, Source, SourceReport, SourceSetup,
+    SourceState, SourceStatus, TrafficReport,
+};
 use gatefold_egress::{Egress, Settings};
 use gatefold_mcp::{StartLimits, StartPlaces};
 use gatefold_policy::Policy;
@@ -177,5 +180,29 @@ impl Manifests for StoredManifests {
             }
         }
         .boxed()
+    }
+}
+
+/// The report of a source that is switched off.
+pub(super) fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport {
+    SourceReport {
+        domain: domain.clone(),
+        status: SourceStatus {
+            state: SourceState::Disabled,
+            since,
+            error: None,
+            protocol: None,
+            downloading: None,
+            sessions: 0,
+        },
+        last_lines: Vec::new(),
+        breaker: BreakerState::Closed,
+        tools: 0,
+        prompts: 0,
+        resources: 0,
+        alterations: Vec::new(),
+        calls_in_flight: 0,
+        calls_waiting: 0,
+        traffic: TrafficReport::default(),
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gatefold_builtin::{BuiltinName, ToolCategory};
-use gatefold_catalog::Pattern;
 use gatefold_config::{Field, Table, Text, Value, parsed};
 use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
-use gatefold_disclose::{SkillMode, ToolMode, ToolModes};
+use gatefold_disclose::{Pins, SkillMode, ToolMode, ToolModes};
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use serde::{Deserialize, Deserializer};
 
 use super::kinds::KindSection;
+use super::pins::{self, Pin};
 use super::profiles::DisclosureNames;
 use super::role::SourceRole;
 use super::sources::SourceDraft;
@@ -32,7 +32,7 @@ pub struct AgentConfig {
     /// The disclosure for its requests that name none.
     pub disclosure: Option<String>,
     /// Tools to show at the top level, instead of those that everybody has there.
-    pub pinned: Option<Vec<Pattern>>,
+    pub pinned: Option<Pins>,
     /// How `typed` shows each kind of source, where the agent says so.
     pub modes: AgentModes,
 }
@@ -73,7 +73,7 @@ struct AgentKeys {
     connector_ids: Option<Vec<Text>>,
     tool_categories: Option<Vec<AgentCategory>>,
     disclosure: Option<Text>,
-    pinned: Option<Vec<Text>>,
+    pinned: Option<Vec<Pin>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -190,9 +190,7 @@ fn agent(
         connectors,
         categories: keys.tool_categories,
         disclosure,
-        pinned: keys
-            .pinned
-            .map(|patterns| patterns.iter().map(|text| Pattern::new(&text.0)).collect()),
+        pinned: keys.pinned.map(pins::pins),
         modes: modes.unwrap_or_default(),
     }
 }

@@ -63,6 +63,8 @@ pub enum Kind {
     Patterns(Emptiness),
     /// Patterns over names, or "writes" for every tool that may change something.
     PatternsOrWrites,
+    /// Ids of tools and patterns over them, and "used" for the tools used most.
+    Pins,
     Origins,
     /// A program's variables, by name.
     Variables,
@@ -149,6 +151,7 @@ impl Kind {
             Self::Texts | Self::Arguments => "list of strings",
             Self::Patterns(_) => "list of patterns",
             Self::PatternsOrWrites => "\"writes\" or list of patterns",
+            Self::Pins => "list of patterns and \"used\"",
             Self::Origins => "list of origins",
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
@@ -186,6 +189,10 @@ impl Kind {
             }
             Self::Patterns(Emptiness::MayNotBeEmpty) => {
                 "`*` is any run of characters, `?` any one; the list may not be empty"
+            }
+            Self::Pins => {
+                "an id of a tool, a pattern in which `*` is any run of characters and `?` any one, or \"used\": \
+                 the eight tools that a user's agent called most in the seven days before today"
             }
             Self::Origins => "scheme, host and port as a browser sends them",
             Self::Variables => "the names of variables and their values",

@@ -183,6 +183,7 @@ fn kind(kind: &Kind) -> Value {
             }
             patterns
         }
+        Kind::Pins => list(&pattern(r"^(used|\S*[_*?]\S*)$")),
         Kind::Arguments => {
             let mut arguments = list(&loose());
             arguments["maxItems"] = ITEM_LIMIT.into();

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use gatefold_catalog::Pattern;
 use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
 };
@@ -20,6 +19,7 @@ use serde::{Deserialize, Deserializer};
 use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::kinds::Kinds;
+use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ModeOf;
@@ -205,7 +205,7 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
 #[serde(default)]
 struct DisclosureKeys {
     default: Option<Text>,
-    pinned: Vec<Text>,
+    pinned: Vec<Pin>,
     discovery_tokens: Option<Count<usize>>,
     auto_share: Option<Share>,
     context_tokens: Option<Count<usize>>,
@@ -220,7 +220,7 @@ struct DisclosureKeys {
 
 fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut DisclosureConfig) {
     let keys: DisclosureKeys = table.read().unwrap_or_default();
-    disclosure.pinned = keys.pinned.iter().map(|text| Pattern::new(&text.0)).collect();
+    disclosure.pinned = pins::pins(keys.pinned);
     set(&mut disclosure.discovery_tokens, keys.discovery_tokens.map(|count| count.0));
     set(&mut disclosure.auto_share, keys.auto_share);
     set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));

@@ -46,7 +46,10 @@ fn an_empty_file_has_the_documented_defaults() {
                 shutdown: 10s,
             },
             DisclosureConfig {
-                pinned: [],
+                pinned: Pins {
+                    patterns: [],
+                    most_used: false,
+                },
                 discovery_tokens: 2000,
                 default: "gateway",
                 auto_share: Share {
@@ -209,11 +212,14 @@ fn every_key_is_taken() {
             shutdown: 3s,
         },
         DisclosureConfig {
-            pinned: [
-                Pattern(
-                    "crm__find",
-                ),
-            ],
+            pinned: Pins {
+                patterns: [
+                    Pattern(
+                        "crm__find",
+                    ),
+                ],
+                most_used: true,
+            },
             discovery_tokens: 1500,
             default: "gateway",
             auto_share: Share {
@@ -374,7 +380,7 @@ ask = ["crm__send_*"]
 deny = ["*__delete_*"]
 
 [disclosure]
-pinned = ["crm__find"]
+pinned = ["used", "crm__find"]
 discovery_tokens = 1500
 
 [limits]

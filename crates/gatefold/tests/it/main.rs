@@ -17,4 +17,5 @@ mod retries;
 mod scratch;
 mod secrets;
 mod skills;
+mod used;
 mod wrong_inputs;

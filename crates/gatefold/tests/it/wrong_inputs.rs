@@ -161,6 +161,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("another client's list of tools", "[sources.a]\ncommand = 'x'\ndisabledTools = ['a']"),
     ("another client's section", "[servers.a]\ncommand = 'x'"),
     ("a section like no other", "[frobnicate]\nx = 1"),
+    ("a word that is no tool", "[disclosure]\npinned = ['used', 'Used']"),
+    ("words for a pinned tool", "[agents.a]\npinned = ['the most_used']"),
     ("no tools at all", "[policy]\nallow = []"),
     ("a kind without a pattern", "[policy]\ndeny = ['*', 'prompt:']"),
     ("a blank in a list", "[sources.a]\ncommand = 'x'\ninherit_env = [' ']"),
@@ -301,6 +303,14 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
     # a section like no other
     gatefold.toml:1:2: `frobnicate` is not a known key
       help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `agents`
+
+    # a word that is no tool
+    gatefold.toml:2:19: `disclosure.pinned[1]` is not a tool's id, a pattern or `used`: "Used"
+      help: write an id such as `github__create_issue`, a pattern such as `github__*`, or `used` for the tools used most
+
+    # words for a pinned tool
+    gatefold.toml:2:11: `agents.a.pinned[0]` is not a tool's id, a pattern or `used`: "the most_used"
+      help: write an id such as `github__create_issue`, a pattern such as `github__*`, or `used` for the tools used most
 
     # no tools at all
     gatefold.toml:2:9: `policy.allow` is empty, which would hide everything

@@ -11,7 +11,7 @@ use gatefold_core::{
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, Credentials, DiscoveryRecord,
     Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
-    Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
+    NoUsedTools, Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{McpPorts, McpSettings, McpSource, StartLimits, StartPlaces};
@@ -77,6 +77,7 @@ impl World {
             approvals: Arc::new(NoApprovals),
             clock: Arc::new(SystemClock),
             past: Arc::new(NoPastQueries),
+            used: Arc::new(NoUsedTools),
             seal: SealKey::new([7; 32]),
         });
         dispatcher.install(Setup {

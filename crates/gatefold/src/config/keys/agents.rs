@@ -1,4 +1,4 @@
-use super::super::key::{Emptiness, Key, Kind};
+use super::super::key::{Key, Kind};
 use super::FixedSection;
 
 pub(super) const AGENTS: FixedSection = FixedSection {
@@ -44,11 +44,7 @@ pub(super) const AGENTS: FixedSection = FixedSection {
         Key {
             unset: "`disclosure.pinned`",
             example: "[\"crm__find_customer\"]",
-            ..Key::new(
-                "pinned",
-                Kind::Patterns(Emptiness::MayBeEmpty),
-                "Tools to show at the top level too, by patterns over their ids.",
-            )
+            ..Key::new("pinned", Kind::Pins, "Tools to show at the top level too.")
         },
         Key {
             details: "A table of `connector_tool_mode`, `database_tool_mode` and `mcp_tool_mode`, each \

@@ -1,9 +1,8 @@
 use gatefold_disclose::ExecuteTools;
 
-use super::super::key::{Emptiness, Key, Kind, count};
-use super::super::tool_modes;
+use super::super::key::{Key, Kind, count};
+use super::super::{pins, tool_modes};
 use super::FixedSection;
-use super::sections::strings;
 
 pub(super) const DISCLOSURE: FixedSection = FixedSection {
     path: "disclosure",
@@ -11,13 +10,14 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
     details: "",
     keys: &[
         Key {
-            details: "Patterns over tool ids. Each costs a model its whole definition in every \
-                      conversation, so name few.",
-            value: |config| Some(strings(&config.disclosure.pinned)),
-            example: "[\"time__get_current_time\"]",
+            details: "Each costs a model its whole definition in every conversation, so name few. \"used\" \
+                      changes the list from one day of UTC to the next, and each user and agent has its own; \
+                      everything else that is shown stays the same to the byte.",
+            value: |config| Some(pins::texts(&config.disclosure.pinned).into()),
+            example: "[\"time__get_current_time\", \"used\"]",
             ..Key::new(
                 "pinned",
-                Kind::Patterns(Emptiness::MayBeEmpty),
+                Kind::Pins,
                 "Tools to show at the top level too, beside Gatefold's three.",
             )
         },
