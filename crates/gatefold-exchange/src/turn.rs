@@ -141,6 +141,12 @@ impl Turn {
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
                 self.pinned.found(&found.query, found.tools, &caller);
+                self.register(found.whole);
+                reply
+            }
+            Ok(Step::Loaded(reply, names)) => {
+                self.pinned.counters().looked_up();
+                self.register(names);
                 reply
             }
             Err(error) => error.into(),
@@ -151,6 +157,13 @@ impl Turn {
         let (name, arguments) = (call.name.as_str(), &*call.arguments);
         self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
         Ok(ToolAnswer::Reply(reply))
+    }
+
+    /// Has tools stand at the top level from now on, if this turn is in a session that registers them.
+    fn register(&self, names: Vec<String>) {
+        if let Some(registered) = self.audience.registering() {
+            registered.add(names);
+        }
     }
 
     /// The source that a called tool must be of, if it has listed nothing so far.

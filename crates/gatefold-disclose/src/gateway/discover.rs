@@ -86,7 +86,10 @@ pub(super) fn answer(
                 mode: mode.unwrap_or_default(),
             };
             let (text, tools) = browsing.search(&asked, limits.search_results)?;
-            return Ok(Step::Found(Reply::text(&text), SearchAnswer { query, tools }));
+            return Ok(Step::Found(
+                Reply::text(&text),
+                SearchAnswer { query, tools, whole: Vec::new() },
+            ));
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
         (None, Some(domain), None) => browsing.domain(domain),
