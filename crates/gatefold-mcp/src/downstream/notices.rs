@@ -157,7 +157,7 @@ async fn changed(registered: &mut Option<watch::Receiver<()>>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 #[cfg(test)]
