@@ -40,6 +40,8 @@ pub struct View {
     unlisted: Arc<[UnlistedSource]>,
     /// The tools that its principal used most, whether or not the view shows them.
     used: Arc<[ToolId]>,
+    /// What its session has found, by names at the top level.
+    registered: Arc<[String]>,
 }
 
 /// Identifies what a view shows. It does not keep the catalogue alive.
@@ -110,6 +112,7 @@ impl View {
             past: None,
             unlisted: Arc::default(),
             used: Arc::default(),
+            registered: Arc::default(),
         }
     }
 
@@ -131,6 +134,18 @@ impl View {
     /// any of them.
     pub fn used(&self) -> &Arc<[ToolId]> {
         &self.used
+    }
+
+    /// The same view in a session that has found these, by their names at the top level. It shows
+    /// the same entries, and [`View::is_same`] still holds.
+    #[must_use]
+    pub fn with_registered(self, registered: Arc<[String]>) -> Self {
+        Self { registered, ..self }
+    }
+
+    /// What its session has found, by names at the top level. The view may hide any of them.
+    pub fn registered(&self) -> &Arc<[String]> {
+        &self.registered
     }
 
     /// The view of somebody who may see everything.
@@ -169,6 +184,7 @@ impl View {
             past: self.past.clone(),
             unlisted: self.unlisted.clone(),
             used: self.used.clone(),
+            registered: self.registered.clone(),
         }
     }
 

@@ -77,14 +77,17 @@ impl IntentDisclosure {
         };
         let everywhere = Scope { domain: None, group: None };
         let hits = search(view, &intent, &everywhere, SearchMode::Hybrid, top);
-        let text = self.answer(&intent, &hits);
-        let fitting = hits.iter().filter(|hit| hit.fits());
-        let tools = fitting.map(|hit| hit.tool.id().clone()).collect();
-        Ok(Step::Found(Reply::text(&text), SearchAnswer { query: intent, tools }))
+        let (text, whole) = self.answer(&intent, &hits);
+        let fitting = || hits.iter().zip(&whole).filter(|(hit, _)| hit.fits());
+        let tools = fitting().map(|(hit, _)| hit.tool.id().clone()).collect();
+        let whole = fitting().filter(|(_, is_whole)| **is_whole);
+        let whole = whole.map(|(hit, _)| hit.tool.alias().to_owned()).collect();
+        Ok(Step::Found(Reply::text(&text), SearchAnswer { query: intent, tools, whole }))
     }
 
-    /// The first tool whole; the others whole while they fit, else with their signatures.
-    fn answer(&self, intent: &str, hits: &[Hit<'_>]) -> String {
+    /// The first tool whole; the others whole while they fit, else with their signatures. Also says
+    /// which are whole.
+    fn answer(&self, intent: &str, hits: &[Hit<'_>]) -> (String, Vec<bool>) {
         let asked = json_text(&one_line(intent, REPEATED));
         let note = (!hits.iter().any(Hit::fits)).then(|| json_text(&nothing_fits(hits.len())));
         let write = |tools: &[String]| {
@@ -94,13 +97,15 @@ impl IntentDisclosure {
             object_text(fields.chain([("tools", tools.as_str())]))
         };
         let mut shown: Vec<String> = hits.iter().map(|hit| brief(hit.tool)).collect();
+        let mut whole = vec![true; hits.len()];
         for (at, hit) in hits.iter().enumerate() {
             let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool));
             if at > 0 && token_bound(&write(&shown)) > self.limits.discovery_tokens {
                 shown[at] = brief;
+                whole[at] = false;
             }
         }
-        write(&shown)
+        (write(&shown), whole)
     }
 }
 

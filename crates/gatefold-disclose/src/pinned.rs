@@ -5,7 +5,8 @@ use gatefold_catalog::{Pattern, Tool, View, object_fields};
 use crate::arguments::{json_text, object};
 use crate::surface::ToolSurface;
 
-/// Which tools stand at the top level beside a disclosure's own.
+/// Which tools stand at the top level beside a disclosure's own. Those that a session has
+/// [registered](View::registered) always do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pins {
     /// Patterns over their ids.
@@ -21,6 +22,7 @@ impl Pins {
         let id = tool.id();
         self.patterns.iter().any(|pattern| pattern.matches(id.as_str()))
             || (self.most_used && view.used().contains(id))
+            || view.registered().iter().any(|name| name == tool.alias())
     }
 }
 
@@ -151,6 +153,18 @@ mod tests {
             };
             assert!(matches!(call("d__often"), Ok(Step::Call(_))));
             assert!(call("d__hidden").is_err());
+        }
+    }
+
+    #[test]
+    fn what_a_session_has_registered_stands_there_as_a_pinned_tool_does() {
+        let names = ["d__seldom", "d__hidden", "d__gone", "execute_tool"].map(str::to_owned);
+        let view = view(&[]).with_registered(names.to_vec().into());
+        for disclosure in disclosures(&vec![Pattern::new("*__plain")].into()) {
+            assert_eq!(shown(&*disclosure, &view), ["d__plain", "d__seldom"]);
+            let surface = disclosure.surface(&view, &ClientLimits::default());
+            let own = surface.tools.iter().filter(|tool| tool.name == "execute_tool").count();
+            assert!(own <= 1, "a name of the disclosure's own stays its own");
         }
     }
 

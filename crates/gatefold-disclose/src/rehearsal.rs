@@ -177,7 +177,8 @@ impl Rehearser<'_> {
     /// The answer to a request that only looks something up.
     fn ask(&mut self, name: &str, arguments: &Value) -> Option<Value> {
         let reply = match self.interpret(name, arguments)? {
-            Ok(Step::Reply(reply) | Step::Found(reply, _)) | Err(reply) => reply,
+            Ok(Step::Reply(reply) | Step::Found(reply, _) | Step::Loaded(reply, _))
+            | Err(reply) => reply,
             Ok(Step::Call(_)) => return None,
         };
         let texts =

@@ -104,8 +104,9 @@ impl SelectedDisclosure {
     fn kept(&self, view: &View, tools: &[ToolSurface]) -> BTreeSet<String> {
         let at_the_top: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let pinned = view.tools().filter(|tool| self.pinned.has(view, tool));
+        let loaded = self.loaded.iter().chain(view.registered().iter()).cloned();
         let mut kept: BTreeSet<String> =
-            pinned.map(|tool| tool.alias().to_owned()).chain(self.loaded.iter().cloned()).collect();
+            pinned.map(|tool| tool.alias().to_owned()).chain(loaded).collect();
         kept.retain(|name| at_the_top.contains(name.as_str()));
         let everywhere = Scope { domain: None, group: None };
         let hits = search(view, &self.request, &everywhere, SearchMode::Hybrid, RANKED);
@@ -144,7 +145,7 @@ impl SelectedDisclosure {
         let Selection { shown, rest, .. } = self.select(view, ClientLimits::default());
         let all: BTreeMap<&str, &ToolSurface> =
             shown.iter().chain(&rest).map(|tool| (tool.name.as_str(), tool)).collect();
-        let mut found = Vec::new();
+        let (mut found, mut loaded) = (Vec::new(), Vec::new());
         for name in &names {
             let tool = all.get(name.trim()).ok_or_else(|| {
                 let near = did_you_mean(nearest_texts(name, all.keys().copied()));
@@ -154,13 +155,14 @@ impl SelectedDisclosure {
                 ))
             })?;
             found.push(tool.definition.get());
+            loaded.push(tool.name.clone());
         }
         let tools = format!("[{}]", found.join(","));
         let note = json_text(&format!(
             "Call them by their names, or with {EXECUTE}(tool_name, arguments)."
         ));
         let text = object_text([("tools", tools.as_str()), ("note", note.as_str())]);
-        Ok(Step::Reply(Reply::text(&text)))
+        Ok(Step::Loaded(Reply::text(&text), loaded))
     }
 
     /// What a call of `execute_tool` means where the other disclosure has no such tool.

@@ -108,6 +108,8 @@ pub enum Step {
     Reply(Reply),
     /// An answer from a search, and what it found.
     Found(Reply, SearchAnswer),
+    /// An answer with the whole definitions of tools, and their names. A session may register them.
+    Loaded(Reply, Vec<String>),
     /// An operation, whose result is to be rendered. The entry that the disclosure resolved travels
     /// with it.
     Call(Request),
@@ -120,6 +122,9 @@ pub struct SearchAnswer {
     pub query: String,
     /// The shown tools that fit, best first. Stand-ins are left out.
     pub tools: Vec<ToolId>,
+    /// Those of them that were shown with their whole schemas, by their names at the top level. A
+    /// session may register them.
+    pub whole: Vec<String>,
 }
 
 /// An answer in the protocol's parts.

@@ -81,6 +81,12 @@ impl PinnedTurn {
         Self { view: self.view.with_used(used), ..self }
     }
 
+    /// The same turn, in a session that has found these tools.
+    #[must_use]
+    pub fn with_registered(self, names: Arc<[String]>) -> Self {
+        Self { view: self.view.with_registered(names), ..self }
+    }
+
     /// Runs something that may search this turn's view. If that can take long, it runs away from
     /// the threads that serve calls.
     pub async fn searching<T: Send + 'static>(

@@ -83,7 +83,8 @@ impl PinnedTurn {
     fn again(&self) -> Self {
         let mut turn = self.dispatcher.pin(self.principal.clone());
         turn.on_behalf_of.clone_from(&self.on_behalf_of);
-        turn.view = turn.view.with_used(self.view.used().clone());
+        let (used, registered) = (self.view.used().clone(), self.view.registered().clone());
+        turn.view = turn.view.with_used(used).with_registered(registered);
         turn
     }
 }

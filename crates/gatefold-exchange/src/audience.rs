@@ -7,6 +7,8 @@ use gatefold_disclose::{
     ClientLimits, Disclosure, Names, Pins, SelectedDisclosure, SelectionLimits,
 };
 
+use crate::RegisteredTools;
+
 /// Which part of the catalogue a turn is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub enum Scope {
@@ -51,14 +53,18 @@ pub struct Audience {
     /// What the model is asked to do, where its tools are chosen for that.
     request: Option<Arc<str>>,
     selection: Arc<SelectionSettings>,
+    /// What its session has found.
+    registered: Option<Arc<RegisteredTools>>,
 }
 
-/// How tools are chosen for a request.
+/// Which tools come to the top level beside those of a disclosure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SelectionSettings {
     pub limits: SelectionLimits,
     /// Tools that are always shown.
     pub pinned: Pins,
+    /// Whether what a session has found whole is registered there for the rest of the session.
+    pub registers: bool,
 }
 
 /// The agent that an audience is for.
@@ -94,8 +100,19 @@ impl Audience {
         selection: Arc<SelectionSettings>,
     ) -> Self {
         let limits = ClientLimits::default();
-        let (agent, request) = (None, None);
-        Self { scope, name, names, disclosure, limits, choice, agent, request, selection }
+        let (agent, request, registered) = (None, None, None);
+        Self {
+            scope,
+            name,
+            names,
+            disclosure,
+            limits,
+            choice,
+            agent,
+            request,
+            selection,
+            registered,
+        }
     }
 
     /// The same, for a client with such limits.
@@ -119,7 +136,7 @@ impl Audience {
     pub fn for_request(self, request: &str) -> Self {
         let request: Arc<str> =
             request.chars().take(Self::REQUEST_CHARS).collect::<String>().into();
-        let SelectionSettings { limits, pinned } = &*self.selection;
+        let SelectionSettings { limits, pinned, .. } = &*self.selection;
         let inner = self.disclosure.clone();
         let selected = SelectedDisclosure::new(inner, request.clone(), *limits, pinned.clone());
         Self { disclosure: Arc::new(selected), request: Some(request), ..self }
@@ -127,11 +144,28 @@ impl Audience {
 
     /// The same, for what another one was asked for beside its disclosure.
     pub(crate) fn asked_as(self, other: &Self) -> Self {
-        let same = self.within(other.limits);
+        let registered = other.registered.clone();
+        let same = Self { registered, ..self.within(other.limits) };
         match &other.request {
             Some(request) => same.for_request(request),
             None => same,
         }
+    }
+
+    /// The same, in a session that has found these tools.
+    #[must_use]
+    pub fn in_session(self, registered: Arc<RegisteredTools>) -> Self {
+        Self { registered: Some(registered), ..self }
+    }
+
+    /// What its session has found, if it is in one.
+    pub fn registered(&self) -> Option<&Arc<RegisteredTools>> {
+        self.registered.as_ref()
+    }
+
+    /// The same, if its tools are registered there.
+    pub(crate) fn registering(&self) -> Option<&Arc<RegisteredTools>> {
+        self.registered().filter(|_| self.selection.registers)
     }
 
     pub(crate) fn request(&self) -> Option<&Arc<str>> {

@@ -123,6 +123,10 @@ impl Exchange {
         let pinned = self.dispatcher.pin(principal);
         let shows_used = audience.disclosure().shows_used();
         let pinned = if shows_used { pinned.with_used() } else { pinned };
+        let pinned = match audience.registering() {
+            Some(registered) => pinned.with_registered(registered.names()),
+            None => pinned,
+        };
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,

@@ -151,6 +151,8 @@ struct SurfaceKey {
     request: Option<Arc<str>>,
     /// The most used tools of whoever is shown them.
     used: Arc<[ToolId]>,
+    /// What a session has found, if it registers that.
+    registered: Arc<[String]>,
 }
 
 impl Default for Surfaces {
@@ -169,6 +171,7 @@ impl Surfaces {
             agent: audience.agent_id().cloned(),
             request: audience.request().cloned(),
             used: view.used().clone(),
+            registered: view.registered().clone(),
         };
         let make = || Arc::new(Lists::new(view, audience));
         let epoch = view.snapshot().epoch();

@@ -141,6 +141,12 @@ impl Turn {
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
                 self.pinned.found(&found.query, found.tools, &caller);
+                self.register(found.whole);
+                reply
+            }
+            Ok(Step::Loaded(reply, names)) => {
+                self.pinned.counters().looked_up();
+                self.register(names);
                 reply
             }
             Err(error) => error.into(),
@@ -160,6 +166,13 @@ impl Turn {
                 CallError::UnknownTool { name, nearest: Vec::new() }
             }
             error => error,
+        }
+    }
+
+    /// Has tools stand at the top level from now on, if this turn is in a session that registers them.
+    fn register(&self, names: Vec<String>) {
+        if let Some(registered) = self.audience.registering() {
+            registered.add(names);
         }
     }
 

@@ -242,6 +242,8 @@ pub struct DisclosureConfig {
     pub execute: ExecuteTools,
     /// When tools are chosen for a request, and how many.
     pub selection: SelectionLimits,
+    /// Whether what a session has found whole stands at its top level from then on.
+    pub register: bool,
 }
 
 impl Default for DisclosureConfig {
@@ -255,6 +257,7 @@ impl Default for DisclosureConfig {
             modes: ToolModes::default(),
             execute: ExecuteTools::default(),
             selection: SelectionLimits::default(),
+            register: false,
         }
     }
 }

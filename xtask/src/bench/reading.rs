@@ -15,7 +15,7 @@ pub(super) fn count(vocabulary: &CoreBPE, text: &str) -> usize {
 pub(super) fn discover(gateway: &Gateway, view: &View, arguments: &str) -> Result<Reply> {
     let arguments = RawValue::from_string(arguments.to_owned())?;
     match gateway.interpret(view, &ToolName::parse("discover_tools")?, &arguments) {
-        Ok(Step::Reply(reply) | Step::Found(reply, _)) => Ok(reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _) | Step::Loaded(reply, _)) => Ok(reply),
         Ok(Step::Call(_)) => anyhow::bail!("discovering called a tool"),
         Err(mend) => Err(mend.into()),
     }

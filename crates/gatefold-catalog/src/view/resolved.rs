@@ -78,6 +78,7 @@ impl View {
             past: self.past.clone(),
             unlisted: self.unlisted.clone(),
             used: self.used.clone(),
+            registered: self.registered.clone(),
         }
     }
 }

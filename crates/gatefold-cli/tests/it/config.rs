@@ -79,6 +79,7 @@ fn a_key_is_explained() {
     split_execute        boolean                      false          Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
     selection_threshold  whole number                 12             The most tools that are all shown to such a request.
     selection_max        whole number                 6              How many tools are chosen for such a request.
+    register             boolean                      false          Whether tools that a session has found stand at its top level from then on.
     skill_tool_mode      "progressive" or "inline"    "progressive"  How `typed` shows skills.
     connector_tool_mode  "progressive" or "legacy"    "progressive"  How `typed` shows HTTP APIs.
     database_tool_mode   "progressive" or "legacy"    "progressive"  How `typed` shows databases.
@@ -179,6 +180,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     disclosure.split_execute        default           false
     disclosure.selection_threshold  default           12
     disclosure.selection_max        default           6
+    disclosure.register             default           false
     disclosure.skill_tool_mode      default           "progressive"
     disclosure.connector_tool_mode  default           "progressive"
     disclosure.database_tool_mode   default           "progressive"

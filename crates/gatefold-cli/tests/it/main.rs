@@ -31,6 +31,7 @@ mod queries;
 mod raw_api;
 mod reached;
 mod records;
+mod registered;
 mod running;
 #[path = "../../../gatefold/tests/it/scratch/directory.rs"]
 mod scratch;

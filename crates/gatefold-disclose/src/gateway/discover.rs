@@ -89,7 +89,8 @@ pub(super) fn answer(
             let (text, tools) = browsing.search(&asked, limits.search_results)?;
             // The first is the person's own, if the model does as it is told.
             let query = query.into_iter().next().unwrap_or_default();
-            return Ok(Step::Found(Reply::text(&text), SearchAnswer { query, tools }));
+            let found = SearchAnswer { query, tools, whole: Vec::new() };
+            return Ok(Step::Found(Reply::text(&text), found));
         }
         (None, Some(domain), Some(group)) => browsing.group(domain, group),
         (None, Some(domain), None) => browsing.domain(domain),

@@ -111,7 +111,7 @@ fn named(tool: &str) -> ToolName {
 
 fn ask_of(view: &View, tool: &str, arguments: &str) -> String {
     match gateway().interpret(view, &named(tool), &raw(arguments)) {
-        Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _) | Step::Loaded(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => match &*request.operation {
             Operation::Tool { name, arguments } => format!("call {name} {arguments}"),
             operation => panic!("{operation:?}"),

@@ -54,12 +54,30 @@ fn answer(disclosure: &IntentDisclosure, name: &str, arguments: &str) -> String 
             let text: serde_json::Value = serde_json::from_str(reply.content[0].get()).unwrap();
             format!("{} [{}]", text["text"].as_str().unwrap(), tools.join(", "))
         }
-        Ok(Step::Reply(reply)) => reply.content[0].get().to_owned(),
+        Ok(Step::Reply(reply) | Step::Loaded(reply, _)) => reply.content[0].get().to_owned(),
         Ok(Step::Call(request)) => {
             format!("call {} {}", request.operation.subject(), request.operation.arguments())
         }
         Err(error) => error.to_string(),
     }
+}
+
+#[test]
+fn an_answer_says_which_tools_it_shows_whole() {
+    let whole = |discovery_tokens| {
+        let limits = GatewayLimits { discovery_tokens, ..GatewayLimits::default() };
+        let disclosure = IntentDisclosure { limits, ..IntentDisclosure::default() };
+        let arguments = raw(r#"{"intent":"list channels and send a message to a channel"}"#);
+        let name = ToolName::parse(DISCOVER).unwrap();
+        match disclosure.interpret(&view(), &name, &arguments) {
+            Ok(Step::Found(_, found)) => (found.tools.len(), found.whole),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (found, all) = whole(2000);
+    assert!(found >= 2 && all.len() == found, "{all:?}");
+    let (found, first) = whole(1);
+    assert!(found >= 2 && first == all[..1], "{first:?}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn answer(view: &View, name: &str, arguments: &str) -> String {
     let disclosure = NamespaceDisclosure::default();
     let name = ToolName::parse(name).unwrap();
     match disclosure.interpret(view, &name, &raw(arguments)) {
-        Ok(Step::Reply(reply)) => reply.content[0].get().to_owned(),
+        Ok(Step::Reply(reply) | Step::Loaded(reply, _)) => reply.content[0].get().to_owned(),
         Ok(Step::Call(request)) => {
             let operation = &request.operation;
             format!("call {} {}", operation.subject(), operation.arguments())

@@ -88,7 +88,7 @@ fn answer(disclosure: &dyn Disclosure, name: &str, arguments: &str) -> String {
     let name = ToolName::parse(name).unwrap();
     let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
     match disclosure.interpret(&view(), &name, &arguments) {
-        Ok(Step::Reply(reply)) => {
+        Ok(Step::Reply(reply) | Step::Loaded(reply, _)) => {
             let block: Value = serde_json::from_str(reply.content[0].get()).unwrap();
             block["text"].as_str().unwrap().to_owned()
         }

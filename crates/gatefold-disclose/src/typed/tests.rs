@@ -193,7 +193,7 @@ fn text(reply: &Reply) -> String {
 fn answer_of(disclosure: &TypedDisclosure, view: &View, name: &str, arguments: &str) -> String {
     let name = ToolName::parse(name).unwrap();
     match disclosure.interpret(view, &name, &raw(arguments)) {
-        Ok(Step::Reply(reply)) => text(&reply),
+        Ok(Step::Reply(reply) | Step::Loaded(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => {
             let operation = &request.operation;
             let found = if request.entry.is_some() { "call" } else { "attempt" };

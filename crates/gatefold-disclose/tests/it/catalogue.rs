@@ -97,7 +97,7 @@ pub(crate) fn ask_of(
 ) -> String {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
     match disclosure.interpret(view, &ToolName::parse(tool).unwrap(), &arguments) {
-        Ok(Step::Reply(reply) | Step::Found(reply, _)) => text(&reply),
+        Ok(Step::Reply(reply) | Step::Found(reply, _) | Step::Loaded(reply, _)) => text(&reply),
         Ok(Step::Call(request)) => match &*request.operation {
             Operation::Tool { name, arguments } => format!("{name} {arguments}"),
             operation => panic!("{operation:?}"),

@@ -268,6 +268,7 @@ impl EndpointState {
         let server = self.server.clone();
         let Access { principal, audience, .. } = access;
         let audience = server.for_client(&audience, session.client.as_ref());
+        let audience = session.audience_of(audience);
         let subscriptions = session.subscriptions.clone();
         let notices =
             NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);

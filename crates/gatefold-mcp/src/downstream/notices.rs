@@ -69,6 +69,8 @@ pub(super) struct NoticeFeed {
     subscriptions: Arc<ClientSubscriptions>,
     stream: Option<Box<RawValue>>,
     epochs: watch::Receiver<u64>,
+    /// Fires when the client's session has found other tools.
+    registered: Option<watch::Receiver<()>>,
     updates: broadcast::Receiver<ResourceUpdate>,
     seen: Option<ListDigests>,
     /// Sent before waiting for anything else.
@@ -85,6 +87,7 @@ impl NoticeFeed {
         stream: Option<Box<RawValue>>,
     ) -> Self {
         let (epochs, updates) = (server.epochs(), server.updates());
+        let registered = audience.registered().map(|tools| tools.changes());
         let seen = server.digests(&audience, &principal);
         let due = Vec::new();
         Self {
@@ -95,6 +98,7 @@ impl NoticeFeed {
             subscriptions,
             stream,
             epochs,
+            registered,
             updates,
             seen,
             due,
@@ -112,6 +116,7 @@ impl NoticeFeed {
                     changed.ok()?;
                     self.compare();
                 }
+                () = changed(&mut self.registered) => self.compare(),
                 update = self.updates.recv() => match update {
                     Ok(update) => {
                         self.due.extend(self.subscriptions.called(&update).map(Notice::Updated));
@@ -143,6 +148,16 @@ impl NoticeFeed {
             self.due.push(Notice::Resources);
         }
     }
+}
+
+/// Waits for a change; for ever where there is nothing that changes.
+async fn changed(registered: &mut Option<watch::Receiver<()>>) {
+    if let Some(registered) = registered
+        && registered.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }
 
 #[cfg(test)]

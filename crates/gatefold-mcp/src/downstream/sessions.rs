@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gatefold_core::{AgentId, ClientName, OrganisationId, Principal, UserId};
 use gatefold_dispatch::{ClientCapabilities, SharedLabel};
-use gatefold_exchange::Audience;
+use gatefold_exchange::{Audience, RegisteredTools};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -45,6 +45,8 @@ pub(super) struct ClientSession {
     pub(super) replays: Arc<Replays>,
     /// The label of everything its calls have read so far. Each call inherits it from those before.
     pub(super) label: SharedLabel,
+    /// What its calls have found so far.
+    pub(super) registered: Arc<RegisteredTools>,
     state: Mutex<SessionState>,
     /// Fires when the session is over.
     pub(super) closed: CancellationToken,
@@ -88,9 +90,15 @@ impl ClientSession {
             subscriptions,
             replays: Arc::default(),
             label: SharedLabel::default(),
+            registered: Arc::default(),
             state: Mutex::new(state),
             closed: CancellationToken::new(),
         })
+    }
+
+    /// The audience of its requests and notices, for which the one of its address is.
+    pub(super) fn audience_of(&self, audience: Audience) -> Audience {
+        audience.in_session(self.registered.clone())
     }
 
     pub(super) fn log_level(&self) -> Option<LogLevel> {

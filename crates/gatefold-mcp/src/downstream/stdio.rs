@@ -388,6 +388,7 @@ impl StdioClient {
     fn tell_changes(self: &Arc<Self>, session: &Arc<ClientSession>) {
         let server = self.server.clone();
         let audience = server.for_client(&self.audience, session.client.as_ref());
+        let audience = session.audience_of(audience);
         let (principal, subscriptions) = (session.principal.clone(), session.subscriptions.clone());
         let mut notices =
             NoticeFeed::new(server, audience, principal, WantedLists::ALL, subscriptions, None);

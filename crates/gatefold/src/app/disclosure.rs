@@ -169,7 +169,8 @@ impl App {
 
 /// How tools are chosen for a request.
 pub(super) fn selection(config: &DisclosureConfig) -> SelectionSettings {
-    SelectionSettings { limits: config.selection, pinned: config.pinned.clone() }
+    let DisclosureConfig { selection, pinned, register, .. } = config;
+    SelectionSettings { limits: *selection, pinned: pinned.clone(), registers: *register }
 }
 
 /// A disclosure under the configuration in force.

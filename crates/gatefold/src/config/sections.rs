@@ -210,6 +210,7 @@ struct DisclosureKeys {
     auto_share: Option<Share>,
     context_tokens: Option<Count<usize>>,
     split_execute: bool,
+    register: bool,
     selection_threshold: Option<Count<usize>>,
     selection_max: Option<Count<usize>>,
     skill_tool_mode: Option<ModeOf<SkillMode>>,
@@ -226,6 +227,7 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
     set(&mut disclosure.context_tokens, keys.context_tokens.map(|count| count.0));
     set(&mut disclosure.selection.threshold, keys.selection_threshold.map(|count| count.0));
     set(&mut disclosure.selection.most, keys.selection_max.map(|count| count.0));
+    disclosure.register = keys.register;
     if keys.split_execute {
         disclosure.execute = ExecuteTools::Split;
     }

@@ -67,6 +67,7 @@ fn an_empty_file_has_the_documented_defaults() {
                     threshold: 12,
                     most: 6,
                 },
+                register: false,
             },
             AuditConfig {
                 durability: Process,
@@ -237,6 +238,7 @@ fn every_key_is_taken() {
                 threshold: 12,
                 most: 6,
             },
+            register: true,
         },
         Limits {
             call_deadline: 90s,
@@ -381,6 +383,7 @@ deny = ["*__delete_*"]
 
 [disclosure]
 pinned = ["used", "crm__find"]
+register = true
 discovery_tokens = 1500
 
 [limits]

@@ -90,6 +90,18 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
             ..Key::new("selection_max", count(), "How many tools are chosen for such a request.")
         },
         Key {
+            details: "What `discover_tools` of `intent` answered with whole schemas, and what `request_tools` loaded, can \
+                      then be called by its name. Only clients with a session are shown it, the last 32 tools \
+                      of each, and told of the change. Each change costs such a client its cached prompt.",
+            value: |config| Some(config.disclosure.register.into()),
+            example: "true",
+            ..Key::new(
+                "register",
+                Kind::Flag,
+                "Whether tools that a session has found stand at its top level from then on.",
+            )
+        },
+        Key {
             details: "\"inline\" puts their texts into the instructions, the shortest first, as far as a client \
                       takes them; the others stand there by their descriptions. The variable `SKILL_TOOL_MODE` \
                       wins over it.",
