@@ -118,6 +118,7 @@ fn every_key_is_taken() {
                 description: Some(
                     "Issues and code.",
                 ),
+                aliases: [],
                 groups: GroupRules(
                     [
                         (
@@ -165,6 +166,7 @@ fn every_key_is_taken() {
                     era: "handshake",
                 },
                 description: None,
+                aliases: [],
                 groups: GroupRules(
                     [],
                 ),
@@ -182,6 +184,9 @@ fn every_key_is_taken() {
                 },
                 section: Disabled,
                 description: None,
+                aliases: [
+                    "the old one",
+                ],
                 groups: GroupRules(
                     [],
                 ),
@@ -367,6 +372,7 @@ domain = "crm"
 [sources.off]
 enabled = false
 command = "x"
+aliases = ["the old one"]
 
 [policy]
 allow = ["crm__*"]
