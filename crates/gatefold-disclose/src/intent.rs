@@ -1,5 +1,6 @@
 use gatefold_catalog::{
-    Hit, Request, Scope, SearchMode, Tool, View, call_signature, one_line, search, token_bound,
+    Fit, Hit, Request, Scope, SearchMode, Tool, View, call_signature, fit, one_line, search,
+    token_bound,
 };
 use gatefold_core::{CallError, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -15,7 +16,7 @@ use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
-use crate::wording::{nothing_fits, quoted};
+use crate::wording::{nothing_fits, quoted, weakly_fits};
 
 const DISCOVER: &str = "discover_tools";
 /// The names of its own tools.
@@ -26,8 +27,10 @@ const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
     }
 }
 
-/// How many tools an answer has, unless the model asks for another number, and at most.
+/// How many tools an answer has, unless the model asks for another number; how many if the first fits
+/// exactly; and at most.
 const TOP: usize = 3;
+const EXACT_TOP: usize = 1;
 const MOST: usize = 5;
 
 /// How much of an intent an answer repeats, in characters.
@@ -71,12 +74,13 @@ impl IntentDisclosure {
             let text = "Missing parameter 'intent' of discover_tools. Say what you want to do.";
             UsageError::new(text)
         })?;
-        let top = match arguments.get("top_k") {
-            None => TOP,
-            Some(raw) => top_k(raw)?,
-        };
+        let asked = arguments.get("top_k").map(top_k).transpose()?;
         let everywhere = Scope { domain: None, group: None };
-        let hits = search(view, &intent, &everywhere, SearchMode::Hybrid, top);
+        let top = asked.unwrap_or(TOP);
+        let mut hits = search(view, &intent, &everywhere, SearchMode::Hybrid, top);
+        if asked.is_none() && fit(&hits) == Fit::Exact {
+            hits.truncate(EXACT_TOP);
+        }
         let (text, whole) = self.answer(&intent, &hits);
         let fitting = || hits.iter().zip(&whole).filter(|(hit, _)| hit.fits());
         let tools = fitting().map(|(hit, _)| hit.tool.id().clone()).collect();
@@ -89,11 +93,24 @@ impl IntentDisclosure {
     /// which are whole.
     fn answer(&self, intent: &str, hits: &[Hit<'_>]) -> (String, Vec<bool>) {
         let asked = json_text(&one_line(intent, REPEATED));
-        let note = (!hits.iter().any(Hit::fits)).then(|| json_text(&nothing_fits(hits.len())));
+        let fit = fit(hits);
+        let note = match fit {
+            Fit::None => Some(json_text(&nothing_fits(hits.len()))),
+            Fit::Weak => {
+                let mut domains: Vec<_> =
+                    hits.iter().map(|hit| hit.tool.domain().as_str()).collect();
+                domains.dedup();
+                let note = format!("{} Nearest domains: {}.", weakly_fits(), domains.join(", "));
+                Some(json_text(&note))
+            }
+            Fit::Likely | Fit::Exact => None,
+        };
+        let grade = json_text(fit.name());
         let write = |tools: &[String]| {
             let tools = format!("[{}]", tools.join(","));
             let note = note.as_deref().map(|note| ("note", note));
-            let fields = [("intent", asked.as_str())].into_iter().chain(note);
+            let told = [("intent", asked.as_str()), ("fit", grade.as_str())];
+            let fields = told.into_iter().chain(note);
             object_text(fields.chain([("tools", tools.as_str())]))
         };
         let mut shown: Vec<String> = hits.iter().map(|hit| brief(hit.tool)).collect();

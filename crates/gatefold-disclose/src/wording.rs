@@ -142,6 +142,11 @@ pub(crate) fn nothing_fits(stand_ins: usize) -> String {
     format!("No tool matches the query. {instead} {BROWSE}")
 }
 
+/// The message when it is unlikely that a tool which a search found is what was asked for.
+pub(crate) fn weakly_fits() -> String {
+    format!("No tool clearly matches the query: the right one may not be here. {BROWSE}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

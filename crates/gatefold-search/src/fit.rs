@@ -165,7 +165,7 @@ impl Evidence {
     #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
     fn odds(&self, best: &Field, tuning: &FitTuning) -> f32 {
         // Among many tools, one is similar to any request by chance.
-        let rivals = (best.tools.max(1) as f32 / USUAL_TOOLS).ln();
+        let rivals = (best.tools as f32 / FEW_TOOLS).max(1.0).ln();
         tuning.bias
             + tuning.meaning * self.meaning
             + tuning.best_meaning * best.meaning
@@ -179,8 +179,8 @@ impl Evidence {
     }
 }
 
-/// The number of tools at which their number says nothing.
-const USUAL_TOOLS: f32 = 100.0;
+/// The number of tools up to which their number says nothing.
+const FEW_TOOLS: f32 = 100.0;
 
 /// Words that are rather values than what a tool is about: numbers, and capitalised words within a
 /// sentence.

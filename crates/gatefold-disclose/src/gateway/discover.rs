@@ -4,8 +4,8 @@ mod twins;
 use std::borrow::Cow;
 
 use gatefold_catalog::{
-    DomainEntry, GroupCount, Hit, PHRASINGS, Scope, SearchMode, Tool, View, call_signature,
-    compact_signature, one_line, search_phrasings, token_bound,
+    DomainEntry, Fit, GroupCount, Hit, PHRASINGS, Scope, SearchMode, Tool, View, call_signature,
+    compact_signature, fit, one_line, search_phrasings, token_bound,
 };
 use gatefold_core::{Domain, ToolId};
 use serde::Serialize;
@@ -15,7 +15,9 @@ use super::{DISCOVER, GatewayLimits};
 use crate::arguments::Arguments;
 use crate::cursor::Pages;
 use crate::surface::{Reply, SearchAnswer, Step, UsageError, raw};
-use crate::wording::{described, listed, nothing_fits, nothing_known, quoted, unlisted};
+use crate::wording::{
+    described, listed, nothing_fits, nothing_known, quoted, unlisted, weakly_fits,
+};
 use answers::{DomainLine, DomainTools, GroupLine, Page, Summary, ToolLine};
 
 /// How much of a query an answer repeats, in characters.
@@ -25,23 +27,20 @@ const REPEATED_QUERY: usize = 100;
 /// another page.
 const REACHED_RESULTS: usize = 100;
 
-/// How many tools the first page of a search shows, and how many if the best is far ahead. The rest
+/// How many tools the first page of a search shows, and how many if the first fits exactly. The rest
 /// are on the next page: a model that has to read ten tools pays for eight that it does not want.
 const FIRST_RESULTS: usize = 5;
-const CLEAR_RESULTS: usize = 3;
+const EXACT_RESULTS: usize = 2;
 
 /// A list of at most so many items is written whole before anything else is tried: it mostly fits.
 const SHORT_PAGE: usize = 20;
-
-/// A tool is far behind the best with less than this share of its score.
-const FAR_BEHIND: f32 = 0.6;
 
 /// How many tools of a page have a signature, if their score is this share of the best's. The
 /// others' come from `get_tool_schema`.
 const SIGNED_RESULTS: usize = 5;
 const SIGNED_SHARE: f32 = 0.75;
 
-/// How many domains are named if nothing fits, with how many groups, and the length of their
+/// How many domains are named if nothing fits well, with how many groups, and the length of their
 /// descriptions, in characters.
 const NEAREST_DOMAINS: usize = 3;
 const NEAREST_GROUPS: usize = 12;
@@ -335,9 +334,9 @@ impl<'a> BrowseRequest<'a> {
     }
 
     /// A page of the tools that fit a query, best first, and the tools on it. The likeliest have
-    /// signatures, if the budget allows. The less clear the best tool is, the longer the first
-    /// page. If nothing fits, stand-ins get one page with the nearest domains, and are not among
-    /// the returned tools.
+    /// signatures, if the budget allows. The less certain the best tool is, the longer the first
+    /// page. If it fits weakly, the page says so and names the nearest domains. If nothing fits,
+    /// stand-ins get one such page, and are not among the returned tools.
     fn search(
         &self,
         asked: &SearchRequest<'_>,
@@ -349,16 +348,13 @@ impl<'a> BrowseRequest<'a> {
         let reached = REACHED_RESULTS.max(page_length);
         let scope = Scope { domain, group };
         let mut hits = search_phrasings(self.view, &phrasings, &scope, mode, reached);
-        let has_found = hits.iter().any(Hit::fits);
-        let (mut note, mut nearest) = (None, None);
-        if !has_found {
+        let fit = fit(&hits);
+        if fit == Fit::None {
             hits.truncate(page_length);
-            note = entry
-                .and_then(|entry| self.unknown(entry))
-                .or_else(|| Some(nothing_fits(hits.len())));
-            let lines = self.nearest(&hits);
-            nearest = Some(lines).filter(|lines| entry.is_none() && !lines.is_empty());
         }
+        let note = self.note(entry, &hits, fit);
+        let nearest = (fit <= Fit::Weak && entry.is_none()).then(|| self.nearest(&hits));
+        let nearest = nearest.filter(|lines| !lines.is_empty());
         let mut results: Vec<_> = hits.iter().map(ToolLine::found).collect();
         let mode_name = MODES.iter().find(|(_, known)| *known == mode).map_or("", |(name, _)| name);
         let (domain, group) = (domain.unwrap_or_default(), group.unwrap_or_default());
@@ -368,8 +364,8 @@ impl<'a> BrowseRequest<'a> {
         let start = pages.start(self.cursor)?;
         let query = one_line(&phrasings.join(" / "), REPEATED_QUERY);
         let told = if entry.is_none() && start == 0 { unlisted(self.view) } else { Vec::new() };
-        let is_first = has_found && start == 0;
-        let length = if is_first { first_length(&hits).min(page_length) } else { page_length };
+        let length = first_length(fit).filter(|_| start == 0).unwrap_or(page_length);
+        let length = length.min(page_length);
         let page_end = results.len().min(start + length);
         let write = |results: &[ToolLine<'_>]| {
             let end = start + results.len();
@@ -377,6 +373,7 @@ impl<'a> BrowseRequest<'a> {
             let (note, nearest) = (note.as_deref(), nearest.as_deref());
             json(&Page {
                 query: &query,
+                fit: fit.name(),
                 note,
                 nearest,
                 results,
@@ -385,7 +382,7 @@ impl<'a> BrowseRequest<'a> {
                 not_known_yet: &told,
             })
         };
-        let mut signed = if has_found { signed(&hits[start..page_end]) } else { 0 };
+        let mut signed = if fit > Fit::Weak { signed(&hits[start..page_end]) } else { 0 };
         for at in start..start + signed {
             results[at].signature = Some(signature(hits[at].tool, at == 0));
         }
@@ -403,6 +400,18 @@ impl<'a> BrowseRequest<'a> {
         }
         let shown = hits[start..end].iter().filter(|hit| hit.fits());
         Ok((page, shown.map(|hit| hit.tool.id().clone()).collect()))
+    }
+
+    /// What an answer says about how little its tools fit.
+    fn note(&self, entry: Option<&DomainEntry>, hits: &[Hit<'_>], fit: Fit) -> Option<String> {
+        match fit {
+            Fit::None => {
+                let unknown = entry.and_then(|entry| self.unknown(entry));
+                unknown.or_else(|| Some(nothing_fits(hits.len())))
+            }
+            Fit::Weak => Some(weakly_fits()),
+            Fit::Likely | Fit::Exact => None,
+        }
     }
 
     /// The domains of some tools with their groups, in the tools' order.
@@ -424,10 +433,14 @@ impl<'a> BrowseRequest<'a> {
     }
 }
 
-/// How many tools the first page of a search shows.
-fn first_length(hits: &[Hit<'_>]) -> usize {
-    let is_clear = hits.get(1).is_some_and(|second| second.score < FAR_BEHIND * hits[0].score);
-    if is_clear { CLEAR_RESULTS } else { FIRST_RESULTS }
+/// How many tools the first page of a search shows; as many as any other if nothing fits, because
+/// there is no other.
+fn first_length(fit: Fit) -> Option<usize> {
+    match fit {
+        Fit::Exact => Some(EXACT_RESULTS),
+        Fit::Likely | Fit::Weak => Some(FIRST_RESULTS),
+        Fit::None => None,
+    }
 }
 
 /// How many tools at the beginning of a page have a signature.

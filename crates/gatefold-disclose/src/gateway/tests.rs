@@ -149,11 +149,11 @@ fn a_domain_gives_its_tools() {
 fn a_group_of_a_domain_without_tools_reads_as_the_domain_alone() {
     let alone = discover(r#"{"domain":"sec_edgar"}"#);
     assert_eq!(discover(r#"{"domain":"sec_edgar","group":"filings"}"#), alone);
-    assert_snapshot!(discover(r#"{"domain":"sec_edgar","query":"filings"}"#), @r#"{"query":"filings","note":"The tools of 'sec_edgar' are not known yet: upstream server 'sec_edgar' has not answered so far.","results":[]}"#);
+    assert_snapshot!(discover(r#"{"domain":"sec_edgar","query":"filings"}"#), @r#"{"query":"filings","fit":"none","note":"The tools of 'sec_edgar' are not known yet: upstream server 'sec_edgar' has not answered so far.","results":[]}"#);
     let bare = View::whole(Arc::new(Snapshot::build(vec![source("bare", "", &[])], 1)));
     let alone = ask_of(&bare, DISCOVER, r#"{"domain":"bare"}"#);
     assert_eq!(ask_of(&bare, DISCOVER, r#"{"domain":"bare","group":"any"}"#), alone);
-    assert_snapshot!(ask_of(&bare, DISCOVER, r#"{"query":"any"}"#), @r#"{"query":"any","note":"No tool matches the query. There are no tools to show. Use discover_tools to browse available tools.","results":[]}"#);
+    assert_snapshot!(ask_of(&bare, DISCOVER, r#"{"query":"any"}"#), @r#"{"query":"any","fit":"none","note":"No tool matches the query. There are no tools to show. Use discover_tools to browse available tools.","results":[]}"#);
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn the_best_results_of_a_search_keep_their_signatures_where_not_all_fit() {
 }
 
 #[test]
-fn a_search_answers_with_few_tools_where_the_best_is_far_ahead() {
+fn a_search_answers_with_few_tools_where_the_best_fits_exactly() {
     let tools =
         ["send_mail", "send_parcel", "mail_rules", "mail_folders", "send", "list_mail", "x"];
     let tools =
@@ -208,7 +208,7 @@ fn a_search_answers_with_few_tools_where_the_best_is_far_ahead() {
         let signatures = results.iter().filter(|line| line["signature"].is_string()).count();
         assert_eq!((results.len(), signatures), (shown, signed), "{query}: {page}");
     };
-    check("send a parcel", 3, 1);
+    check("send a parcel", 2, 1);
     check("mail", 5, 4);
 }
 
@@ -265,9 +265,9 @@ fn a_domain_and_a_group_give_that_group() {
 
 #[test]
 fn a_query_gives_what_fits_best() {
-    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."},{"name":"apollo_org_search","domain":"apollo","group":"org","description":"Search for organizations by name, industry, or size"}]}"#);
-    assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"}]}"#);
-    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","note":"No tool matches the query. The results are merely the nearest tools. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
+    assert_snapshot!(discover(r#"{"query":"search contacts"}"#), @r#"{"query":"search contacts","fit":"exact","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"},{"name":"hubspot__contacts_delete","domain":"hubspot","group":"general","description":"Delete a contact"}],"more":"2 more with cursor","next_cursor":"2-83601516"}"#);
+    assert_snapshot!(discover(r#"{"query":"search","domain":"hubspot"}"#), @r#"{"query":"search","fit":"exact","results":[{"name":"hubspot__contacts_search","domain":"hubspot","group":"general","description":"Search HubSpot contacts by name, email, or properties","signature":"hubspot__contacts_search()"}]}"#);
+    assert_snapshot!(discover(r#"{"query":"zzz","domain":"apollo","group":"people"}"#), @r#"{"query":"zzz","fit":"none","note":"No tool matches the query. The results are merely the nearest tools. Use discover_tools to browse available tools.","results":[{"name":"apollo_people_enrich","domain":"apollo","group":"people","description":"Enrich a person record"},{"name":"apollo_people_search","domain":"apollo","group":"people","description":"Search for people by name, title, company, or other criteria."}]}"#);
 }
 
 #[test]
@@ -669,4 +669,25 @@ fn a_query_may_have_three_phrasings() {
     let text = asked(r#""one\ntwo\nthree\nfour""#);
     assert!(text.contains(r#""query":"one two three four""#), "{text}");
     assert!(asked("[7]").contains("must be a string"), "{}", asked("[7]"));
+}
+
+#[test]
+fn an_answer_says_how_well_its_tools_fit_and_names_domains_if_they_hardly_do() {
+    let tools = [
+        r#"{"name":"send_mail","description":"Sends a mail","inputSchema":{"type":"object"}}"#,
+        r#"{"name":"list_rooms","description":"Lists meeting rooms","inputSchema":{"type":"object"}}"#,
+        r#"{"name":"drop_table","description":"Removes a table","inputSchema":{"type":"object"},"annotations":{"destructiveHint":true}}"#,
+    ];
+    let view = View::whole(Arc::new(Snapshot::build(vec![source("office", "", &tools)], 1)));
+    let page = |query: &str| -> serde_json::Value {
+        let page = ask_of(&view, DISCOVER, &format!(r#"{{"query":"{query}"}}"#));
+        serde_json::from_str(&page).unwrap()
+    };
+    assert_eq!(page("send_mail")["fit"], "exact");
+    assert_eq!(page("send a mail")["note"], serde_json::Value::Null);
+    let unlike = page("reserve a table at a cosy restaurant in Lisbon");
+    assert!(["weak", "none"].iter().any(|fit| unlike["fit"] == *fit), "{unlike}");
+    assert!(unlike["note"].is_string() && unlike["nearest_domains"][0]["name"] == "office");
+    // It destroys something, but it is the likeliest all the same.
+    assert_eq!(unlike["results"][0]["name"], "office__drop_table", "{unlike}");
 }

@@ -94,7 +94,7 @@ fn two_tools_are_shown_and_the_domains_named() {
 fn an_intent_is_answered_with_schemas_ready_to_call() {
     let disclosure = IntentDisclosure::default();
     let intent = r#"{"intent":"send a Slack message to a channel","top_k":2}"#;
-    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a Slack message to a channel","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}},{"name":"slack__list_channels","domain":"slack","group":"general","description":"List the channels.","parameters":{"type":"object"}}]} [slack__send_message, slack__list_channels]"#);
+    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a Slack message to a channel","fit":"exact","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}},{"name":"slack__list_channels","domain":"slack","group":"general","description":"List the channels.","parameters":{"type":"object"}}]} [slack__send_message, slack__list_channels]"#);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn the_first_is_whole_and_others_have_their_signatures_if_the_budget_is_small() 
     let limits = GatewayLimits { discovery_tokens: 10, ..GatewayLimits::default() };
     let disclosure = IntentDisclosure { limits, ..IntentDisclosure::default() };
     let intent = r#"{"intent":"send a message to a channel"}"#;
-    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a message to a channel","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}},{"name":"slack__list_channels","description":"List the channels.","signature":"slack__list_channels()"}]} [slack__send_message, slack__list_channels]"#);
+    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a message to a channel","fit":"exact","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}}]} [slack__send_message]"#);
 }
 
 #[test]

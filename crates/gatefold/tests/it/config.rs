@@ -122,6 +122,7 @@ fn every_key_is_taken() {
                 description: Some(
                     "Issues and code.",
                 ),
+                aliases: [],
                 groups: GroupRules(
                     [
                         (
@@ -169,6 +170,7 @@ fn every_key_is_taken() {
                     era: "handshake",
                 },
                 description: None,
+                aliases: [],
                 groups: GroupRules(
                     [],
                 ),
@@ -186,6 +188,9 @@ fn every_key_is_taken() {
                 },
                 section: Disabled,
                 description: None,
+                aliases: [
+                    "the old one",
+                ],
                 groups: GroupRules(
                     [],
                 ),
@@ -375,6 +380,7 @@ domain = "crm"
 [sources.off]
 enabled = false
 command = "x"
+aliases = ["the old one"]
 
 [policy]
 allow = ["crm__*"]

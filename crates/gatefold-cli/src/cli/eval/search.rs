@@ -182,7 +182,12 @@ fn index(listed: &[ListedTool]) -> Index {
         .zip(analyses)
         .map(|(tool, analysis)| {
             let domain = tool.server.as_deref().unwrap_or_default();
-            Entry { id: &tool.id, domain, analysis, service: tool.service().map(Arc::new) }
+            Entry {
+                id: &tool.id,
+                domain,
+                analysis,
+                service: tool.service().map(std::sync::Arc::new),
+            }
         })
         .collect();
     Index::build(&entries)

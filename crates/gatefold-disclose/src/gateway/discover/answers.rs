@@ -51,6 +51,8 @@ pub(super) struct GroupLine<'a> {
 #[derive(Serialize)]
 pub(super) struct Page<'a> {
     pub(super) query: &'a str,
+    /// How well the best result fits.
+    pub(super) fit: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<&'a str>,
     #[serde(rename = "nearest_domains", skip_serializing_if = "Option::is_none")]
