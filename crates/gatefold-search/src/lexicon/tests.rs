@@ -30,6 +30,7 @@ fn index() -> Index {
         id: name,
         domain,
         analysis: Arc::clone(analysis),
+        service: None,
     });
     Index::build(&entries.collect::<Vec<_>>())
 }
