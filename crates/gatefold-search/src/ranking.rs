@@ -1,7 +1,7 @@
 //! The ranking: what a request asks for, best first.
 
 use crate::embedding::RequestVector;
-use crate::fit::{Field, Fit};
+use crate::fit::{Field, Fit, GradedRequest};
 use crate::index::Index;
 use crate::names::NameMatch;
 use crate::query::Query;
@@ -116,6 +116,9 @@ struct RequestScores {
     fits: bool,
     fusion: Fusion,
     best: Field,
+    query: Query,
+    /// The request's, where meaning counts.
+    vector: Option<RequestVector>,
 }
 
 impl Index {
@@ -145,7 +148,7 @@ impl Index {
         aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
-        let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
+        let RequestScores { mut scores, mut fits, fusion, best: best_of_all, query, vector } =
             self.scores(request, mode, &shows, limit);
         let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
@@ -164,7 +167,8 @@ impl Index {
         let is_likely = |place: &usize| scores[*place] > 0.0 && shows(*place);
         let likely: Vec<usize> = (0..self.tools).filter(is_likely).collect();
         self.raise_by_domain(&mut scores, &likely);
-        self.prefer_named(request, &mut scores, &likely);
+        let named = self.sources.named(request);
+        self.prefer_named(&named, &mut scores, &likely);
         let best = likely.iter().fold(0.0_f32, |best, place| best.max(scores[*place]));
         let beside = likely.into_iter().filter(|place| scores[*place] >= best * BESIDE);
         let mut found: Vec<Match> = beside.map(|place| Match::new(place, scores[place])).collect();
@@ -172,20 +176,23 @@ impl Index {
         let mut matches = self.best(found, limit.max(2));
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         fits |= is_named;
-        let fit = match mode {
-            Mode::Hybrid => self.grade(request, &matches, &best_of_all, &shows).told(judged),
-            Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
-            Mode::Keyword | Mode::Semantic => Fit::None,
+        let fit = match (mode, vector) {
+            (Mode::Hybrid, Some(vector)) => {
+                let asked = GradedRequest { request, query, vector, named };
+                self.grade(&asked, &matches, &best_of_all, &shows).told(judged)
+            }
+            _ if fits => Fit::Likely,
+            _ => Fit::None,
         };
         let fit = if is_past || is_named { fit.max(Fit::Likely) } else { fit };
         matches.truncate(limit);
-        Findings { fit, fits, matches }
+        Findings { matches, fits, fit }
     }
 
     /// How well the best tool fits a request, by its words and meaning.
     fn grade(
         &self,
-        request: &str,
+        asked: &GradedRequest<'_>,
         matches: &[Match],
         best: &Field,
         shows: &dyn Fn(usize) -> bool,
@@ -196,7 +203,7 @@ impl Index {
         }
         let second = matches.get(1).map_or(0.0, |second| second.score);
         let second = second / first.score.max(f32::EPSILON);
-        self.fit(request, &Query::of(request), first.place, best, second, shows)
+        self.fit(asked, first.place, best, second, shows)
     }
 
     /// Each tool's score for the whole request and for the clause that fits it best, and whether a
@@ -213,13 +220,14 @@ impl Index {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
             Mode::Keyword | Mode::Hybrid => self.by_words(&whole, &clauses, &shows),
         };
-        let meanings = match mode {
-            Mode::Keyword => Vec::new(),
-            Mode::Semantic | Mode::Hybrid => {
+        let vector = (mode != Mode::Keyword).then(|| RequestVector::of(&whole.meaning()));
+        let meanings = match &vector {
+            None => Vec::new(),
+            Some(vector) => {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
                 let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
-                self.vectors.similarities(&RequestVector::of(&whole.meaning()), likely)
+                self.vectors.similarities(vector, likely)
             }
         };
         let fusion = Fusion::new(mode, weight, &self.tuning);
@@ -246,7 +254,7 @@ impl Index {
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        RequestScores { scores, fits: something_fits, fusion, best }
+        RequestScores { scores, fits: something_fits, fusion, best, query: whole, vector }
     }
 
     /// Moves the likeliest tools up or down, as far as an encoder finds them more or less similar
@@ -351,8 +359,7 @@ impl Index {
     }
 
     /// Lowers the tools of other sources than those that the request names.
-    fn prefer_named(&self, request: &str, scores: &mut [f32], fits: &[usize]) {
-        let named = self.sources.named(request);
+    fn prefer_named(&self, named: &[u32], scores: &mut [f32], fits: &[usize]) {
         let is_named = |place: usize| named.binary_search(&self.domains[place]).is_ok();
         if !fits.iter().any(|place| is_named(*place)) {
             return;
