@@ -4,7 +4,7 @@
 
 A candidate is a name with what packages call it and say of it, one a line, most widely known
 first: how many packages have it, the name, other names, the first sentence of a description. The
-list in the repository is written by hand from these, so nothing of them is copied as it stands.
+list in the repository is written by hand with these beside it, so nothing of them is copied.
 With `--known`, names that the list has already are left out.
 """
 
@@ -115,7 +115,7 @@ def main() -> None:
     known = set()
     if arguments.known:
         for line in arguments.known.read_text().splitlines():
-            for name in line.split("\t")[0].split(","):
+            for name in line.split("|")[0].split(","):
                 known.add(re.sub(r"[^a-z0-9]+", "", name.lower()))
     lines = found.lines(known)
     arguments.out.write_text("\n".join(lines) + "\n")

@@ -29,9 +29,8 @@ impl Fit {
     /// The grade after an encoder told whether anything fits; the same if it did not.
     pub(crate) fn told(self, judged: Option<bool>) -> Self {
         match (judged, self) {
-            (Some(true), Self::None) => Self::Weak,
+            (Some(true), Self::None) | (Some(false), Self::Likely) => Self::Weak,
             (Some(false), Self::None | Self::Weak) => Self::None,
-            (Some(false), Self::Likely) => Self::Weak,
             (Some(false), Self::Exact) => Self::Likely,
             (_, fit) => fit,
         }
@@ -73,20 +72,29 @@ pub(crate) struct Field {
     pub(crate) tools: usize,
 }
 
+/// A request, read.
+#[derive(Debug)]
+pub(crate) struct GradedRequest<'a> {
+    pub(crate) request: &'a str,
+    pub(crate) query: &'a Query,
+    pub(crate) vector: RequestVector,
+    /// The sources that it names, sorted.
+    pub(crate) named: Vec<u32>,
+}
+
 impl Index {
-    /// How sure it is that the tool at a place, the best, is what was asked for: the logarithm of the
-    /// odds. `second` is the share of its score that the next tool has.
+    /// How likely it is that the tool at a place, the best, is what was asked for. `second` is the
+    /// share of its score that the next tool has.
     pub(crate) fn fit(
         &self,
-        request: &str,
-        query: &Query,
+        asked: &GradedRequest<'_>,
         place: usize,
         best: &Field,
         second: f32,
         shows: &dyn Fn(usize) -> bool,
     ) -> Fit {
         let tuning = &self.tuning.fit;
-        let odds = self.evidence(request, query, place, shows).odds(best, tuning);
+        let odds = self.evidence(asked, place, shows).odds(best, tuning);
         if odds < tuning.weak {
             Fit::None
         } else if odds < tuning.likely {
@@ -100,18 +108,17 @@ impl Index {
 
     fn evidence(
         &self,
-        request: &str,
-        query: &Query,
+        asked: &GradedRequest<'_>,
         place: usize,
         shows: &dyn Fn(usize) -> bool,
     ) -> Evidence {
         let mut found = Evidence::default();
         let (mut all, mut objects) = (0.0, 0.0);
         let mut rarest = (0.0, true);
-        let values = values(request);
-        for (term, weight) in query.terms(&self.tuning) {
+        let values = values(asked.request);
+        for (term, weight) in asked.query.terms(&self.tuning) {
             let mut part = self.part(term, weight, place, shows);
-            for (other, share) in query.alternatives(term) {
+            for (other, share) in asked.query.alternatives(term) {
                 let other = self.part(other, weight * share, place, shows);
                 part.is_known |= other.is_known;
                 part.has = part.has.max(share * other.has);
@@ -132,19 +139,18 @@ impl Index {
             }
         }
         let share = |part: f32, all: f32| if all > 0.0 { (part / all).min(1.0) } else { 0.0 };
-        let meaning = RequestVector::of(&query.meaning());
         Evidence {
-            meaning: self.vectors.similarity(place, &meaning).max(0.0),
+            meaning: self.vectors.similarity(place, &asked.vector).max(0.0),
             covered: share(found.covered, all),
             unknown: share(found.unknown, objects),
             rarest_missing: if rarest.1 { 0.0 } else { share(rarest.0, objects) },
-            is_named: if self.is_named(request, place) { 1.0 } else { 0.0 },
-            names_other: if self.names_other(request, shows) { 1.0 } else { 0.0 },
+            is_named: if asked.named.binary_search(&self.domains[place]).is_ok() {
+                1.0
+            } else {
+                0.0
+            },
+            names_other: if self.names_other(asked.request, shows) { 1.0 } else { 0.0 },
         }
-    }
-
-    fn is_named(&self, request: &str, place: usize) -> bool {
-        self.sources.named(request).binary_search(&self.domains[place]).is_ok()
     }
 
     /// Whether a request names a well-known service that no visible source has.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::embedding::RequestVector;
-use crate::fit::{Field, Fit};
+use crate::fit::{Field, Fit, GradedRequest};
 use crate::index::Index;
 use crate::lexicon::Translation;
 use crate::names::NameMatch;
@@ -119,6 +119,8 @@ struct RequestScores {
     fits: bool,
     fusion: Fusion,
     best: Field,
+    /// The request's, where meaning counts.
+    vector: Option<RequestVector>,
 }
 
 /// A request, in English as far as it could be translated.
@@ -167,7 +169,7 @@ impl Index {
         limit: usize,
     ) -> Findings {
         let asked = Asked::new(request, &|term| self.knows(term, &shows));
-        let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
+        let RequestScores { mut scores, mut fits, fusion, best: best_of_all, vector } =
             self.scores(&asked, mode, &shows, limit);
         let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
@@ -186,7 +188,8 @@ impl Index {
         let is_likely = |place: &usize| scores[*place] > 0.0 && shows(*place);
         let likely: Vec<usize> = (0..self.tools).filter(is_likely).collect();
         self.raise_by_domain(&mut scores, &likely);
-        self.prefer_named(request, &mut scores, &likely);
+        let named = self.sources.named(request);
+        self.prefer_named(&named, &mut scores, &likely);
         let best = likely.iter().fold(0.0_f32, |best, place| best.max(scores[*place]));
         let beside = likely.into_iter().filter(|place| scores[*place] >= best * BESIDE);
         let mut found: Vec<Match> = beside.map(|place| Match::new(place, scores[place])).collect();
@@ -194,20 +197,24 @@ impl Index {
         let mut matches = self.best(found, limit.max(2));
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         fits |= is_named;
-        let fit = match mode {
-            Mode::Hybrid => self.grade(&asked, &matches, &best_of_all, &shows).told(judged),
-            Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
-            Mode::Keyword | Mode::Semantic => Fit::None,
+        let fit = match (mode, vector) {
+            (Mode::Hybrid, Some(vector)) => {
+                let Asked { text, whole, .. } = &asked;
+                let asked = GradedRequest { request: text, query: whole, vector, named };
+                self.grade(&asked, &matches, &best_of_all, &shows).told(judged)
+            }
+            _ if fits => Fit::Likely,
+            _ => Fit::None,
         };
         let fit = if is_past || is_named { fit.max(Fit::Likely) } else { fit };
         matches.truncate(limit);
-        Findings { fit, fits, matches }
+        Findings { matches, fits, fit }
     }
 
     /// How well the best tool fits a request, by its words and meaning.
     fn grade(
         &self,
-        asked: &Asked<'_>,
+        asked: &GradedRequest<'_>,
         matches: &[Match],
         best: &Field,
         shows: &dyn Fn(usize) -> bool,
@@ -218,7 +225,7 @@ impl Index {
         }
         let second = matches.get(1).map_or(0.0, |second| second.score);
         let second = second / first.score.max(f32::EPSILON);
-        self.fit(&asked.text, &asked.whole, first.place, best, second, shows)
+        self.fit(asked, first.place, best, second, shows)
     }
 
     /// Each tool's score for the whole request and for the clause that fits it best, and whether a
@@ -237,13 +244,14 @@ impl Index {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
             Mode::Keyword | Mode::Hybrid => self.by_words(whole, &clauses, &shows),
         };
-        let meanings = match mode {
-            Mode::Keyword => Vec::new(),
-            Mode::Semantic | Mode::Hybrid => {
+        let vector = (mode != Mode::Keyword).then(|| RequestVector::of(&whole.meaning()));
+        let meanings = match &vector {
+            None => Vec::new(),
+            Some(vector) => {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
                 let best = visible.fold(0.0_f32, |best, (_, score)| best.max(*score));
                 let likely = |place: usize| best > 0.0 && words[place] >= best * LIKELY;
-                self.vectors.similarities(&RequestVector::of(&whole.meaning()), likely)
+                self.vectors.similarities(vector, likely)
             }
         };
         let fusion = Fusion::new(mode, weight, &self.tuning);
@@ -270,7 +278,7 @@ impl Index {
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        RequestScores { scores, fits: something_fits, fusion, best }
+        RequestScores { scores, fits: something_fits, fusion, best, vector }
     }
 
     /// Moves the likeliest tools up or down, as far as an encoder finds them more or less similar
@@ -375,8 +383,7 @@ impl Index {
     }
 
     /// Lowers the tools of other sources than those that the request names.
-    fn prefer_named(&self, request: &str, scores: &mut [f32], fits: &[usize]) {
-        let named = self.sources.named(request);
+    fn prefer_named(&self, named: &[u32], scores: &mut [f32], fits: &[usize]) {
         let is_named = |place: usize| named.binary_search(&self.domains[place]).is_ok();
         if !fits.iter().any(|place| is_named(*place)) {
             return;

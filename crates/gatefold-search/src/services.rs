@@ -15,6 +15,9 @@ const SERVICES: usize = 4;
 /// The most words of a service's name, counted after `k8s` has become three.
 const NAME_WORDS: usize = 6;
 
+/// The longest name that a request is searched for, in bytes of its words joined.
+const LONGEST_NAME: usize = 64;
+
 /// The most words read of one name of a source.
 const SOURCE_WORDS: usize = 16;
 
@@ -199,18 +202,25 @@ pub(crate) fn key(name: &str) -> String {
 /// after a word like `in`.
 pub(crate) fn names_in(request: &str, limit: usize, mut each: impl FnMut(&str, bool)) {
     let words: Vec<&str> = text::bounded(request, limit).split_whitespace().take(limit).collect();
+    let bare = |word: &&str| {
+        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+        key(bare.strip_suffix("'s").or(bare.strip_suffix("’s")).unwrap_or(bare))
+    };
+    let keys: Vec<String> = words.iter().map(bare).collect();
+    let mut joined = String::new();
     for from in 0..words.len() {
-        let mut joined = String::new();
-        for (length, word) in words[from..].iter().take(NAME_WORDS).enumerate() {
-            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let bare = bare.strip_suffix("'s").or(bare.strip_suffix("’s")).unwrap_or(bare);
-            joined.push_str(&key(bare));
-            let last = from + length;
-            let is_end = last + 1 == words.len() || word.ends_with(['.', ',', ';', '?', '!']);
+        joined.clear();
+        for (at, (word, key)) in words.iter().zip(&keys).enumerate().skip(from).take(NAME_WORDS) {
+            joined.push_str(key);
+            if joined.len() > LONGEST_NAME {
+                break;
+            }
+            let ends = word.ends_with(['.', ',', ';', '?', '!', ':']);
+            let is_end = ends || at + 1 == words.len();
             let is_clear =
                 is_proper(words[from], from) || is_end && follows_preposition(&words, from);
             each(&joined, is_clear);
-            if word.ends_with(['.', ',', ';', '?', '!', ':']) {
+            if ends {
                 break;
             }
         }

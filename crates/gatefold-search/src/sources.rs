@@ -37,7 +37,6 @@ impl Sources {
             if std::mem::replace(&mut is_read[*source as usize], true) {
                 continue;
             }
-            sources.add_handle(&services::key(entry.domain), *source, true);
             if let Some(service) = &entry.service {
                 sources.add(service, *source, tuning);
             }

@@ -67,7 +67,7 @@ impl Default for Tuning {
                 (1.5, 0.6),   // past queries
             ],
             services: (1.5, 0.5),
-            named: 0.25,
+            named: 0.15,
             abbreviation: (0.3, 0.7),
             saturation: 1.6,
             synonym: 0.3,
