@@ -39,6 +39,7 @@ LEAST_ENGLISH = 3  # how often a word is used before it counts as English
 BORROWED_RATIO = 0.05  # what is rarer than that in the other language is English there too
 SURE_ENGLISH = 10  # a longer word that is used so often is English, whatever else it is
 FOREIGN_RATIO = 0.2  # and how often at least, for each time that another language uses it
+MIN_EXPLAINED = 3  # letters of a word that its parts would tell as well
 MAX_WORD = 4  # letters of a word in a script without spaces, mostly
 MAX_LABEL = 6  # letters of a script without spaces that may be a word
 
@@ -52,7 +53,9 @@ our ours out please re s shall she should shouldn so some such t than that the t
 then there these they this those through to too up upon us ve very was wasn we were weren what when
 where which while who whom whose why will with within would wouldn you your yours yourself m d let
 also here even still yet because both each own same tell told give given want wants need needs
-please know would like let's help thank thanks sorry got gets""".split())
+please know would like let's help thank thanks sorry got gets wish whether over via across above
+since until again back between during against per one many much without around ago soon some any
+something someone anything anyone everything everyone nothing nobody somewhere someday""".split())
 
 
 def texts_of(sources: list, arguments: argparse.Namespace,
@@ -85,7 +88,8 @@ def read(texts: Iterator[tuple[str, str, str]], words: Words) -> list[Pair]:
 
 def meaning(phrase: list[str]) -> tuple[str, ...]:
     """The words of a phrase that say something, each once."""
-    return tuple(dict.fromkeys(word for word in phrase if word not in EMPTY and len(word) > 1))
+    return tuple(dict.fromkeys(word for word in phrase if word not in EMPTY and len(word) > 1
+                               and not word.isdigit()))
 
 
 def labels(pairs: list[Pair], found: dict, words: Words) -> Iterator[tuple[str, str, str]]:
@@ -105,7 +109,8 @@ def labels(pairs: list[Pair], found: dict, words: Words) -> Iterator[tuple[str, 
             whole = "".join(pair.other)
             known = set().union(*(best.get(word, set()) for word in pair.other))
             stems = {english_stem(word) for word in phrase}
-            explained = stems <= known or len(whole) > MAX_WORD and stems & known
+            explained = stems <= known and len(whole) > MIN_EXPLAINED \
+                or stems & known and len(whole) > MAX_WORD
             if len(whole) <= MAX_LABEL and not whole.isascii() and not explained:
                 yield whole, whole, " ".join(phrase)
 
@@ -168,8 +173,6 @@ def entries(found: dict, language: str, common: set[str], plain: set[str],
     for word, own in by_word.items():
         if len(word.encode()) > MAX_KEY or word.isascii() and language in ("ja", "zh"):
             continue
-        if len(word) < 2 and language not in ("ja", "zh"):
-            continue
         counts = Counter(own)
         if sum(own.values()) < OWN_COUNT:
             for phrase, count in by_stem[stems[word]].items():
@@ -177,6 +180,8 @@ def entries(found: dict, language: str, common: set[str], plain: set[str],
         known = alternatives(counts, common)
         is_same = bool(known) and known[0][0] == (word,)
         tells = word in plain if is_same else bool(known) or word not in borrowed
+        if len(word) == 1 and language not in ("ja", "zh"):
+            known = []  # what elision leaves: l', d'
         if known is not None and tells:
             lexicon[word] = known
     return lexicon
@@ -260,7 +265,7 @@ def usage(pairs: list[Pair]) -> tuple[Counter, Counter]:
 
 
 def glossary(path: Path, words: dict[str, Words]) -> Iterator[tuple[str, str, str]]:
-    """Our own lines: a language, a word of it, and the English words it stands for."""
+    """Our own lines: a language, a word of it, and the English words it stands for; none for `-`."""
     lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()
              if line and not line.startswith("#")]
     for english, *others in lines[1:]:
@@ -270,7 +275,7 @@ def glossary(path: Path, words: dict[str, Words]) -> Iterator[tuple[str, str, st
                 if language == "zh":
                     folded = folded.translate(words["zh"].letters)
                 for meant in english.split("|"):
-                    yield language, folded, meant
+                    yield language, folded, meant.strip("-")
 
 
 def main() -> None:

@@ -112,7 +112,7 @@ impl Translation {
         if entries.is_empty() {
             return self.keep(run.text);
         }
-        if CONJUNCTIONS.contains(&run.folded.as_str()) {
+        if CONJUNCTIONS.contains(&&*run.folded) {
             return self.keep("and");
         }
         let (from, start) = (self.alternatives.len(), self.text.len());

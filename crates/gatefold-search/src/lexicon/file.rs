@@ -1,7 +1,11 @@
 //! The lexicon's file: which words it knows, and what they stand for. It is read where it lies.
 
 use std::cmp::Ordering;
+use std::hash::BuildHasher as _;
 use std::sync::LazyLock;
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
 
 /// What the file begins with.
 const MAGIC: &[u8; 8] = b"GFLEXIC1";
@@ -49,7 +53,8 @@ pub(super) struct Lexicon {
     english: &'static str,
     /// Where each English word begins, and the end of the last.
     starts: Box<[u32]>,
-    plain: &'static [u8],
+    /// The numbers of those that tell that a text is English, found by their texts.
+    plain: HashTable<u32>,
     letters: &'static [u8],
     tongues: [Tongue; 5],
 }
@@ -82,7 +87,22 @@ impl Lexicon {
         if !bytes.is_empty() {
             return Err(LexiconError::Length);
         }
-        Ok(Self { english, starts, plain, letters, tongues })
+        let mut lexicon = Self { english, starts, plain: HashTable::new(), letters, tongues };
+        lexicon.plain = lexicon.numbered(plain);
+        Ok(lexicon)
+    }
+
+    /// The English words whose bits are set.
+    fn numbered(&self, bits: &[u8]) -> HashTable<u32> {
+        let hash_of = |number: &u32| hash(self.word(*number as usize));
+        let mut known = HashTable::new();
+        for (number, _) in (0_u32..).zip(self.english.lines()) {
+            if bits[number as usize / 8] >> (number % 8) & 1 == 1 {
+                known.insert_unique(hash_of(&number), number, hash_of);
+            }
+        }
+        known.shrink_to_fit(hash_of);
+        known
     }
 
     /// The words of a language.
@@ -92,13 +112,7 @@ impl Lexicon {
 
     /// Whether a word, in lower case, tells that a text is English.
     pub(super) fn is_english(&self, word: &str) -> bool {
-        let count = self.starts.len() - 1;
-        let (mut low, mut high) = (0, count);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if self.word(middle) < word { low = middle + 1 } else { high = middle }
-        }
-        low < count && self.word(low) == word && self.plain[low / 8] >> (low % 8) & 1 == 1
+        self.plain.find(hash(word), |number| self.word(*number as usize) == word).is_some()
     }
 
     /// An English word by its number; empty if there is none.
@@ -283,6 +297,10 @@ impl Entries {
         self.bytes = rest;
         Some(Entry { meanings })
     }
+}
+
+fn hash(word: &str) -> u64 {
+    FxBuildHasher.hash_one(word)
 }
 
 fn number(bytes: &'static [u8]) -> Result<(usize, &'static [u8]), LexiconError> {

@@ -6,21 +6,23 @@ use super::runs::{Kind, Run};
 /// The languages that separate words.
 const LANGUAGES: [Language; 3] = [Language::German, Language::Spanish, Language::French];
 
-/// What a word tells of a request's language: one that English does not have, one of grammar that
-/// English has too, and one that is known by its parts or its beginning alone.
+/// What a word tells of a request's language: one that English does not have, and one of grammar
+/// that English has too.
 const SURE: f32 = 1.0;
 const SHARED: f32 = 0.2;
-const FORM: f32 = 0.5;
+
+/// The most words whose forms are looked for to find a request's language.
+const FORMS: usize = 4;
 
 /// How much an English word speaks for English that the other language has too.
 const SAME: f32 = 0.3;
 
 /// The least share of a request's words that are another language's for any to be replaced: an
 /// English request may name things in other languages.
-const LEAST_SHARE: f32 = 0.25;
+const LEAST_SHARE: f32 = 0.34;
 
-/// The shortest beginning by which a form of a word is known, and how many letters of both forms
-/// may differ after it.
+/// The shortest beginning by which a form of a word is known, and how many letters of either form
+/// may follow it: at most so many, and at most half as many as the beginning has.
 const LEAST_BEGINNING: usize = 4;
 const MOST_ENDING: usize = 3;
 
@@ -49,19 +51,33 @@ impl Judgement {
     /// The language that most words speak for; none where the request is English.
     pub(super) fn of(lexicon: &Lexicon, runs: &[Run<'_>]) -> Option<Self> {
         let words = || runs.iter().filter(|run| run.kind == Kind::Word);
-        let evidence = |language: Language| {
-            let each = words().map(|run| evidence(lexicon, language, run));
-            each.fold((0.0, 0.0), |sum: (f32, f32), one| (sum.0 + one.0, sum.1 + one.1))
+        let is_sure = |language: Language| {
+            let tongue = lexicon.tongue(language);
+            words().any(|run| !run.is_english && tongue.get(&run.folded).is_some())
         };
-        let (mut language, mut best) = (Language::German, (0.0, 0.0));
-        for other in LANGUAGES {
-            let found = evidence(other);
-            if found.0 > best.0 {
-                (language, best) = (other, found);
-            }
+        let judged = LANGUAGES.into_iter().filter(|language| is_sure(*language)).map(|language| {
+            let each = words().map(|run| evidence(lexicon.tongue(language), run));
+            (language, each.fold((0.0_f32, 0.0_f32), |sum, one| (sum.0 + one.0, sum.1 + one.1)))
+        });
+        let judged: Vec<_> = judged.collect();
+        let Some(own) = judged.iter().map(|(_, (own, _))| *own).max_by(f32::total_cmp) else {
+            return Self::by_form(lexicon, runs);
+        };
+        let best: Vec<_> = judged.iter().filter(|(_, sum)| sum.0 >= own).collect();
+        let language = by_forms(lexicon, runs, best.iter().map(|(language, _)| *language))?;
+        let (_, english) = judged.iter().find(|(other, _)| *other == language)?.1;
+        let is_foreign = own >= LEAST_SHARE * (own + english);
+        is_foreign.then_some(Self { language, is_whole: own > english })
+    }
+
+    /// The language of a request that has no word of English nor, as it stands there, of another
+    /// language: that in which its words are compounds or forms of others.
+    fn by_form(lexicon: &Lexicon, runs: &[Run<'_>]) -> Option<Self> {
+        if runs.iter().any(|run| run.is_english) {
+            return None;
         }
-        let is_foreign = best.0 > 0.0 && best.0 >= LEAST_SHARE * (best.0 + best.1);
-        is_foreign.then_some(Self { language, is_whole: best.0 > best.1 })
+        let language = by_forms(lexicon, runs, LANGUAGES.into_iter())?;
+        Some(Self { language, is_whole: true })
     }
 
     /// What a word stands for, several entries for a compound; none if it stays as it is. In an
@@ -78,22 +94,37 @@ impl Judgement {
     }
 }
 
+/// Of several languages, the one in which most words are compounds or forms of others, or else the
+/// first.
+fn by_forms(
+    lexicon: &Lexicon,
+    runs: &[Run<'_>],
+    among: impl DoubleEndedIterator<Item = Language> + ExactSizeIterator,
+) -> Option<Language> {
+    let is_alone = among.len() == 1;
+    let forms = |language: &Language| {
+        let words = runs.iter().filter(|run| run.kind == Kind::Word && !is_alone).take(FORMS);
+        let tongue = lexicon.tongue(*language);
+        words.filter(|run| !entries(tongue, *language, run).is_empty()).count()
+    };
+    // Of several that are equal, the last is taken.
+    among.rev().max_by_key(forms)
+}
+
 /// How far a word speaks for a language, and how far for English.
-fn evidence(lexicon: &Lexicon, language: Language, run: &Run<'_>) -> (f32, f32) {
-    let tongue = lexicon.tongue(language);
+fn evidence(tongue: &Tongue, run: &Run<'_>) -> (f32, f32) {
     match (tongue.get(&run.folded), run.is_english) {
         (Some(_), false) => (SURE, 0.0),
         (Some(entry), true) if entry.is_empty() => (SHARED, 0.0),
         (Some(_), true) => (0.0, SAME),
         (None, true) => (0.0, SURE),
-        (None, false) if entries(tongue, language, run).is_empty() => (0.0, 0.0),
-        (None, false) => (FORM, 0.0),
+        (None, false) => (0.0, 0.0),
     }
 }
 
 /// What a word stands for: itself, its parts, or another form of it.
 fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<Entry> {
-    let word = run.folded.as_str();
+    let word = &*run.folded;
     if let Some(entry) = tongue.get(word) {
         return vec![entry];
     }
@@ -149,9 +180,9 @@ fn form(tongue: &Tongue, word: &str) -> Option<Entry> {
     let around = tongue.neighbours(word);
     let shared = |(key, entry): (String, Entry)| {
         let shared = word.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
-        let near = shared >= LEAST_BEGINNING
-            && word.len() - shared <= MOST_ENDING
-            && key.len() - shared <= MOST_ENDING;
+        let most = MOST_ENDING.min(shared / 2);
+        let near =
+            shared >= LEAST_BEGINNING && word.len() - shared <= most && key.len() - shared <= most;
         (near && !entry.is_empty()).then_some((shared, entry))
     };
     let both = [around.before, around.after].into_iter().flatten();

@@ -1,5 +1,7 @@
 //! The parts of a request: words, writing without spaces, and what lies between.
 
+use std::borrow::Cow;
+
 use crate::text::{fold, is_spaceless};
 
 /// What a run of letters is.
@@ -19,7 +21,7 @@ pub(super) struct Run<'a> {
     pub(super) text: &'a str,
     pub(super) kind: Kind,
     /// A word in lower case and without accents.
-    pub(super) folded: String,
+    pub(super) folded: Cow<'a, str>,
     /// Whether it tells that the request is English.
     pub(super) is_english: bool,
 }
@@ -50,7 +52,7 @@ pub(super) fn of(request: &str, is_english: impl Fn(&str) -> bool) -> Vec<Run<'_
         let (text, after) = rest.split_at(rest.find(|c| !same(c)).unwrap_or(rest.len()));
         rest = after;
         let kind = if kind == Kind::Word && is_name(text) { Kind::Other } else { kind };
-        let folded = if kind == Kind::Word { lower(text) } else { String::new() };
+        let folded = if kind == Kind::Word { lower(text) } else { Cow::Borrowed("") };
         let is_english = kind == Kind::Word && is_english(&folded);
         runs.push(Run { text, kind, folded, is_english });
     }
@@ -58,8 +60,14 @@ pub(super) fn of(request: &str, is_english: impl Fn(&str) -> bool) -> Vec<Run<'_
 }
 
 /// A word as the lexicon has it.
-pub(super) fn lower(word: &str) -> String {
-    fold(&word.to_lowercase()).replace('ß', "ss")
+pub(super) fn lower(word: &str) -> Cow<'_, str> {
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        Cow::Borrowed(word)
+    } else if word.is_ascii() {
+        Cow::Owned(word.to_ascii_lowercase())
+    } else {
+        Cow::Owned(fold(&word.to_lowercase()).replace('ß', "ss"))
+    }
 }
 
 fn is_part_of_word(c: char) -> bool {
@@ -87,7 +95,7 @@ mod tests {
         let texts: String = runs.iter().map(|run| run.text).collect();
         assert_eq!(texts, request);
         let words: Vec<_> = runs.iter().filter(|run| run.kind == Kind::Word).collect();
-        let folded: Vec<_> = words.iter().map(|run| run.folded.as_str()).collect();
+        let folded: Vec<_> = words.iter().map(|run| &*run.folded).collect();
         assert_eq!(folded, ["offne", "die", "in"]);
         assert!(words[2].is_english && !words[0].is_english);
         let spaceless = runs.iter().find(|run| run.kind == Kind::Spaceless);

@@ -38,7 +38,8 @@ fn pieces(tongue: &Tongue, letters: &[char]) -> (f32, Vec<Entry>) {
             if let Some(entry) = found.entry {
                 let alone = to == from && !entry.is_empty();
                 let cost = if alone { LETTER } else { WORD } + best[to + 1].0;
-                if cost < best[from].0 {
+                // Of two readings that cost the same, the one whose first word is longer.
+                if cost <= best[from].0 {
                     best[from] = (cost, to + 1, Some(entry));
                 }
             }
