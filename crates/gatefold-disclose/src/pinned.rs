@@ -113,6 +113,7 @@ mod tests {
             domain: Domain::parse("d").unwrap(),
             kind: KindName::new("mcp"),
             description: None,
+            aliases: Vec::new(),
             groups: GroupRules::default(),
             manifest: Some(Arc::new(manifest.build())),
         };

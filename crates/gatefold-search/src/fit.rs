@@ -66,7 +66,7 @@ struct Evidence {
 
 /// The best that any tool has, and how many compete.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Field {
+pub(crate) struct BestScores {
     pub(crate) words: f32,
     pub(crate) meaning: f32,
     pub(crate) tools: usize,
@@ -89,7 +89,7 @@ impl Index {
         &self,
         asked: &GradedRequest<'_>,
         place: usize,
-        best: &Field,
+        best: &BestScores,
         second: f32,
         shows: &dyn Fn(usize) -> bool,
     ) -> Fit {
@@ -169,7 +169,7 @@ impl Index {
 
 impl Evidence {
     #[expect(clippy::cast_precision_loss, reason = "counts of tools are small")]
-    fn odds(&self, best: &Field, tuning: &FitTuning) -> f32 {
+    fn odds(&self, best: &BestScores, tuning: &FitTuning) -> f32 {
         // Among many tools, one is similar to any request by chance.
         let rivals = (best.tools as f32 / FEW_TOOLS).max(1.0).ln();
         tuning.bias

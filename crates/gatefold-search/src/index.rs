@@ -75,10 +75,11 @@ impl Index {
         let tools: Vec<&Analysis> = entries.iter().map(|entry| &*entry.analysis).collect();
         let (domains, domain_count) = domains(entries);
         let (terms, postings) = Postings::of(&tools, tuning);
+        let services = entries.iter().map(|entry| entry.service.as_deref());
         Self {
             tuning: tuning.clone(),
             tools: tools.len(),
-            sources: Sources::of(entries, &domains, domain_count, tuning),
+            sources: Sources::of(services, &domains, domain_count, tuning),
             names: Names::of(tools.iter().map(|tool| tool.key())),
             order: order(entries),
             domains,

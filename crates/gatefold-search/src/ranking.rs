@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::embedding::RequestVector;
-use crate::fit::{Field, Fit, GradedRequest};
+use crate::fit::{BestScores, Fit, GradedRequest};
 use crate::index::Index;
 use crate::lexicon::Translation;
 use crate::names::NameMatch;
@@ -118,7 +118,7 @@ struct RequestScores {
     /// Whether a visible tool fits well.
     fits: bool,
     fusion: Fusion,
-    best: Field,
+    best: BestScores,
     /// The request's, where meaning counts.
     vector: Option<RequestVector>,
 }
@@ -216,7 +216,7 @@ impl Index {
         &self,
         asked: &GradedRequest<'_>,
         matches: &[Match],
-        best: &Field,
+        best: &BestScores,
         shows: &dyn Fn(usize) -> bool,
     ) -> Fit {
         let Some(first) = matches.first() else { return Fit::None };
@@ -257,7 +257,7 @@ impl Index {
         let fusion = Fusion::new(mode, weight, &self.tuning);
         let share = if clauses.is_empty() { 0.0 } else { self.tuning.clause };
         let (mut scores, mut something_fits) = (words, false);
-        let mut best = Field::default();
+        let mut best = BestScores::default();
         // Without meaning, one shared word has to be enough.
         let least_words = match mode {
             Mode::Keyword => f32::MIN_POSITIVE,

@@ -2,7 +2,6 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::index::Entry;
 use crate::services::{self, Service};
 use crate::text;
 use crate::tuning::Tuning;
@@ -25,19 +24,21 @@ pub(crate) struct Sources {
 }
 
 impl Sources {
-    pub(crate) fn of(
-        entries: &[Entry<'_>],
+    /// Reads the service of each tool's source; that of a source's first tool counts. `domains` has the
+    /// number of the source for each tool.
+    pub(crate) fn of<'a>(
+        services: impl Iterator<Item = Option<&'a Service>>,
         domains: &[u32],
         domain_count: usize,
         tuning: &Tuning,
     ) -> Self {
         let mut sources = Self::default();
         let mut is_read = vec![false; domain_count];
-        for (entry, source) in entries.iter().zip(domains) {
+        for (service, source) in services.zip(domains) {
             if std::mem::replace(&mut is_read[*source as usize], true) {
                 continue;
             }
-            if let Some(service) = &entry.service {
+            if let Some(service) = service {
                 sources.add(service, *source, tuning);
             }
         }

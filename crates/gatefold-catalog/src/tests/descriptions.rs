@@ -35,3 +35,19 @@ fn a_domain_describes_itself_unless_it_was_configured() {
     entry = SourceEntry { manifest: None, description: None, ..entry };
     assert_eq!(described(&entry), "");
 }
+
+#[test]
+fn a_source_is_found_by_what_people_call_it() {
+    let tools = ["list_entries", "create_entry"];
+    let found = |aliases: &[&str], request: &str| {
+        let aliases = aliases.iter().map(|&alias| alias.to_owned()).collect();
+        let own = SourceEntry { aliases, ..named("ledger", &tools) };
+        let sources = vec![own, named("diary", &tools), named("github", &tools)];
+        let view = View::whole(Arc::new(Snapshot::build(sources, 1)));
+        let hits = search(&view, request, &Scope::default(), SearchMode::Hybrid, 1);
+        hits.first().map(|hit| hit.tool.domain().to_string())
+    };
+    assert_eq!(found(&["the books"], "list entries of the books").as_deref(), Some("ledger"));
+    assert_eq!(found(&[], "list entries of the books").as_deref(), Some("diary"));
+    assert_eq!(found(&[], "list entries on gh").as_deref(), Some("github"));
+}

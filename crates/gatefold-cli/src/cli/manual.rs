@@ -17,7 +17,7 @@ use super::prose::wrapped;
 /// Commands by what people want to do.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Try it", &["demo"]),
-    ("Set up", &["init", "import", "connect", "disconnect", "secret", "model", "config"]),
+    ("Set up", &["init", "import", "connect", "disconnect", "secret", "index", "model", "config"]),
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
     ("Run", &["serve", "stdio", "approvals"]),
     (

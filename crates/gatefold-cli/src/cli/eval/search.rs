@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
