@@ -30,7 +30,7 @@ const fn own_tools(execute: ExecuteTools) -> &'static [&'static str] {
 /// How many tools an answer has, unless the model asks for another number; how many if the first fits
 /// exactly; and at most.
 const TOP: usize = 3;
-const EXACT_TOP: usize = 1;
+const EXACT_TOP: usize = 2;
 const MOST: usize = 5;
 
 /// How much of an intent an answer repeats, in characters.

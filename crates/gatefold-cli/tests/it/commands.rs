@@ -352,7 +352,7 @@ fn a_status_without_a_running_gateway_tells_what_is_on_record() {
     issues known 2026-07-28 14 0 0
     units known 2026-07-28 10 0 0
 
-    a model is given 512 tokens; all definitions: not counted yet
+    a model is given 516 tokens; all definitions: not counted yet
     calls on record: 1 done
     discoveries on record: 0
     state directory: HOME/.local/state/gatefold

@@ -20,6 +20,7 @@ mod example_api;
 mod floods;
 mod golden;
 mod import;
+mod index;
 mod json;
 mod kills;
 mod last_words;

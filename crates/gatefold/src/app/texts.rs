@@ -44,12 +44,14 @@ impl LoadedTexts {
         let texts = self.found.as_ref()?;
         let has_other = |id: &str, fits: bool| texts.get(id).is_some() && !fits;
         let stale = view.tools().filter(|tool| has_other(tool.id().as_str(), texts.fit(tool)));
-        match stale.count() {
-            0 => None,
-            count => Some(format!(
-                "the texts of {count} tools were written for other definitions and do not count; \
-                 `gatefold index describe` writes new ones"
-            )),
-        }
+        let stale = match stale.count() {
+            0 => return None,
+            1 => "one tool".to_owned(),
+            count => format!("{count} tools"),
+        };
+        Some(format!(
+            "the texts of {stale} were written for other definitions and do not count; `gatefold \
+             index describe` writes new ones"
+        ))
     }
 }
