@@ -30,7 +30,7 @@ const REACHED_RESULTS: usize = 100;
 /// How many tools the first page of a search shows, and how many if the first fits exactly. The rest
 /// are on the next page: a model that has to read ten tools pays for eight that it does not want.
 const FIRST_RESULTS: usize = 5;
-const EXACT_RESULTS: usize = 2;
+const EXACT_RESULTS: usize = 3;
 
 /// A list of at most so many items is written whole before anything else is tried: it mostly fits.
 const SHORT_PAGE: usize = 20;
