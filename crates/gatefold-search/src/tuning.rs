@@ -131,7 +131,7 @@ impl Default for FitTuning {
             weak: -1.8,
             likely: -1.0,
             exact: 2.0,
-            second: 0.85,
+            second: 0.7,
         }
     }
 }

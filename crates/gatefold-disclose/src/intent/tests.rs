@@ -102,7 +102,7 @@ fn the_first_is_whole_and_others_have_their_signatures_if_the_budget_is_small() 
     let limits = GatewayLimits { discovery_tokens: 10, ..GatewayLimits::default() };
     let disclosure = IntentDisclosure { limits, ..IntentDisclosure::default() };
     let intent = r#"{"intent":"send a message to a channel"}"#;
-    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a message to a channel","fit":"exact","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}}]} [slack__send_message]"#);
+    assert_snapshot!(answer(&disclosure, "discover_tools", intent), @r#"{"intent":"send a message to a channel","fit":"exact","tools":[{"name":"slack__send_message","domain":"slack","group":"general","description":"Send a message to a channel.","parameters":{"type":"object","properties":{"channel":{"type":"string"},"text":{"type":"string"}},"required":["channel","text"]}},{"name":"slack__list_channels","description":"List the channels.","signature":"slack__list_channels()"}]} [slack__send_message, slack__list_channels]"#);
 }
 
 #[test]
