@@ -63,7 +63,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     if let Some(file) = std::env::var_os("GATEFOLD_REQUESTS") {
         say(&real::of_file(&index, Path::new(&file))?);
     }
-    let asked = sets.iter().flat_map(|set| set.asked());
+    let asked = sets.iter().flat_map(sets::ToolSet::asked);
     let requests: Vec<_> = asked.map(|request| request.text.clone()).collect();
     let cost = cost(&lists, &requests)?;
     say(&cost);

@@ -24,10 +24,8 @@ fn describe(scratch: &Scratch, model: &ScriptedModel, more: &[&str]) -> Run {
 
 /// Writes about each tool, as models do: between other words.
 fn write(prompt: &Prompt) -> Move {
-    let request = match prompt.request().contains("Tool: create_issue\n") {
-        true => WORDS,
-        false => "something else",
-    };
+    let is_wanted = prompt.request().contains("Tool: create_issue\n");
+    let request = if is_wanted { WORDS } else { "something else" };
     let texts = json!({ "summary": "Does\nit.", "requests": [request, " ", request] });
     Move::Say(format!("Here you are:\n```json\n{texts}\n```"))
 }

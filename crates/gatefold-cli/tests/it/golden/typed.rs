@@ -164,6 +164,7 @@ async fn what_kinds_answers() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "the answers are whole")]
 async fn what_kinds_says_of_wrong_calls() {
     let shown = Shown::through(QUERY, "").await;
     let answers = shown.answers(&[
@@ -260,6 +261,7 @@ async fn what_kinds_says_of_wrong_calls() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "the answers are whole")]
 async fn what_kinds_show_one_by_one_with_skills_in_the_instructions() {
     let config = "[disclosure]\nskill_tool_mode = 'inline'\nconnector_tool_mode = 'legacy'\n\
                   database_tool_mode = 'legacy'\nmcp_tool_mode = 'legacy'\n";
