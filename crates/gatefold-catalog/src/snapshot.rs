@@ -14,18 +14,20 @@ use crate::kind::KindName;
 use crate::lookup::NameTable;
 use crate::manifest::{Manifest, ToolDefinition};
 use crate::naming::{AssignedNames, Domains};
-use crate::retrieval::{RetrievalTexts, TextIndex};
+use crate::retrieval::RetrievalTexts;
 use crate::signature_text::{SignatureSlot, SignatureText};
 use crate::summary::{deed, summary};
 use crate::text::{LINE_LIMIT, one_line};
 
 mod name_index;
 mod search_index;
+mod text_index;
 mod topic_index;
 
 pub(crate) use name_index::KnownNames;
 use name_index::NameIndex;
 use search_index::SearchIndex;
+use text_index::TextIndex;
 pub(crate) use topic_index::{FoundTopic, TopicNeeds};
 use topic_index::{TopicIndex, TopicLists};
 

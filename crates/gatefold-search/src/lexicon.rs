@@ -11,9 +11,9 @@ mod runs;
 mod spaceless;
 
 use crate::text;
-use file::{Entry, Lexicon};
+use file::{Lexicon, LexiconEntry};
 use language::Judgement;
-use runs::{Kind, Run};
+use runs::{Run, RunKind};
 
 /// The most bytes of a request that are translated.
 const REQUEST_BYTES: usize = 2048;
@@ -57,16 +57,16 @@ impl Translation {
             return None;
         }
         let judgement = Judgement::of(lexicon, &runs);
-        if judgement.is_none() && !runs.iter().any(|run| run.kind == Kind::Spaceless) {
+        if judgement.is_none() && !runs.iter().any(|run| run.kind == RunKind::Spaceless) {
             return None;
         }
         let mut translation = Self::default();
         let mut own = String::new();
         for run in &runs {
             match run.kind {
-                Kind::Other => translation.keep(run.text),
-                Kind::Word => translation.replace(lexicon, judgement, run, knows),
-                Kind::Spaceless => {
+                RunKind::Other => translation.keep(run.text),
+                RunKind::Word => translation.replace(lexicon, judgement, run, knows),
+                RunKind::Spaceless => {
                     translation.keep(" ");
                     for entry in spaceless::entries(lexicon, run.text) {
                         translation.mean(lexicon, entry);
@@ -129,7 +129,7 @@ impl Translation {
     }
 
     /// Adds what a word stands for: the likeliest to the text, the others beside it.
-    fn mean(&mut self, lexicon: &Lexicon, entry: Entry) {
+    fn mean(&mut self, lexicon: &Lexicon, entry: LexiconEntry) {
         let mut meanings = lexicon.meanings(entry);
         let Some((best, _)) = meanings.next() else { return };
         let best = best.join(" ");

@@ -139,7 +139,7 @@ async fn write(
         only.is_empty() || only.iter().any(|pattern| pattern.matches(tool.id().as_str()))
     };
     let (known, missing): (Vec<_>, Vec<_>) =
-        view.tools().filter(is_meant).partition(|tool| file.texts.fit(tool) && !asked.again);
+        view.tools().filter(is_meant).partition(|tool| file.has(tool) && !asked.again);
     let progress = Progress::new(output, "describing");
     let (mut described, mut failed, mut in_a_row) = (0, Vec::new(), 0);
     for tool in missing {
@@ -191,6 +191,11 @@ impl TextFile {
             .map_err(|error| with_help(format!("`{}`: {error}", path.display()), help))?;
         let read = setup::read(&path)?;
         Ok(Self { texts: texts.unwrap_or_default(), path, read })
+    }
+
+    /// Whether a tool has texts for its present definition.
+    fn has(&self, tool: &Tool) -> bool {
+        self.texts.fitting(tool.id().as_str(), tool.definition().digest()).is_some()
     }
 
     fn save(&mut self) -> anyhow::Result<()> {

@@ -135,7 +135,10 @@ impl Lexicon {
 
     /// What an entry stands for, the likeliest first: English words, and how likely they are
     /// compared with the first.
-    pub(super) fn meanings(&self, entry: Entry) -> impl Iterator<Item = (Vec<&'static str>, f32)> {
+    pub(super) fn meanings(
+        &self,
+        entry: LexiconEntry,
+    ) -> impl Iterator<Item = (Vec<&'static str>, f32)> {
         let mut bytes = entry.meanings;
         std::iter::from_fn(move || {
             let (head, rest) = bytes.split_first()?;
@@ -168,11 +171,11 @@ fn words_bytes(head: u8) -> usize {
 
 /// What the lexicon knows of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct LexiconEntry {
     meanings: &'static [u8],
 }
 
-impl Entry {
+impl LexiconEntry {
     /// Whether the word belongs to grammar and stands for nothing by itself.
     pub(super) fn is_empty(self) -> bool {
         self.meanings.is_empty()
@@ -190,14 +193,14 @@ pub(super) struct Tongue {
 /// Words of the lexicon next to one that it does not have, and what they stand for.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    pub(super) before: Option<(String, Entry)>,
-    pub(super) after: Option<(String, Entry)>,
+    pub(super) before: Option<(String, LexiconEntry)>,
+    pub(super) after: Option<(String, LexiconEntry)>,
 }
 
 /// What a word stands for, and whether longer words begin with it.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Beginning {
-    pub(super) entry: Option<Entry>,
+    pub(super) entry: Option<LexiconEntry>,
     pub(super) goes_on: bool,
 }
 
@@ -214,7 +217,7 @@ impl Tongue {
     }
 
     /// What a word stands for.
-    pub(super) fn get(&self, word: &str) -> Option<Entry> {
+    pub(super) fn get(&self, word: &str) -> Option<LexiconEntry> {
         self.beginning(word).entry
     }
 
@@ -242,7 +245,7 @@ impl Tongue {
     }
 
     /// Calls `each` with the words of the block where a word would stand, up to the first after it.
-    fn seek(&self, word: &str, mut each: impl FnMut(&[u8], Entry)) {
+    fn seek(&self, word: &str, mut each: impl FnMut(&[u8], LexiconEntry)) {
         if word.is_empty() || word.len() > WORD_BYTES {
             return;
         }
@@ -283,7 +286,7 @@ impl Entries {
     /// Reads the next entry. It has, a byte each, how many bytes its word shares with the one before
     /// and how many follow; those; the number of its meanings; and for each a byte with its weight
     /// and the count of its words, and the numbers of those, two bytes each.
-    fn advance(&mut self) -> Option<Entry> {
+    fn advance(&mut self) -> Option<LexiconEntry> {
         let [shared, length, rest @ ..] = self.bytes else { return None };
         let (end, rest) = rest.split_at_checked(usize::from(*length))?;
         self.key.truncate(usize::from(*shared));
@@ -295,7 +298,7 @@ impl Entries {
         }
         let (meanings, rest) = rest.split_at_checked(length)?;
         self.bytes = rest;
-        Some(Entry { meanings })
+        Some(LexiconEntry { meanings })
     }
 }
 
@@ -328,7 +331,7 @@ mod tests {
     ];
 
     /// Every word of a language with its meanings, in the file's order.
-    fn entries(tongue: &Tongue) -> Vec<(String, Entry)> {
+    fn entries(tongue: &Tongue) -> Vec<(String, LexiconEntry)> {
         let mut all = Entries::at(tongue.entries, [0; 4]);
         let mut entries = Vec::new();
         while let Some(entry) = all.advance() {

@@ -1,7 +1,7 @@
 //! Which language a request is in, and what its words stand for there.
 
-use super::file::{Entry, Language, Lexicon, Tongue};
-use super::runs::{Kind, Run};
+use super::file::{Language, Lexicon, LexiconEntry, Tongue};
+use super::runs::{Run, RunKind};
 
 /// The languages that separate words.
 const LANGUAGES: [Language; 3] = [Language::German, Language::Spanish, Language::French];
@@ -50,7 +50,7 @@ pub(super) struct Judgement {
 impl Judgement {
     /// The language that most words speak for; none where the request is English.
     pub(super) fn of(lexicon: &Lexicon, runs: &[Run<'_>]) -> Option<Self> {
-        let words = || runs.iter().filter(|run| run.kind == Kind::Word);
+        let words = || runs.iter().filter(|run| run.kind == RunKind::Word);
         let is_sure = |language: Language| {
             let tongue = lexicon.tongue(language);
             words().any(|run| !run.is_english && tongue.get(&run.folded).is_some())
@@ -83,7 +83,12 @@ impl Judgement {
     /// What a word stands for, several entries for a compound; none if it stays as it is. In an
     /// English request only a word is replaced that neither English nor a tool has and that looks
     /// like no name.
-    pub(super) fn entries(self, lexicon: &Lexicon, run: &Run<'_>, is_known: bool) -> Vec<Entry> {
+    pub(super) fn entries(
+        self,
+        lexicon: &Lexicon,
+        run: &Run<'_>,
+        is_known: bool,
+    ) -> Vec<LexiconEntry> {
         let tongue = lexicon.tongue(self.language);
         if self.is_whole {
             return entries(tongue, self.language, run);
@@ -103,7 +108,7 @@ fn by_forms(
 ) -> Option<Language> {
     let is_alone = among.len() == 1;
     let forms = |language: &Language| {
-        let words = runs.iter().filter(|run| run.kind == Kind::Word && !is_alone).take(FORMS);
+        let words = runs.iter().filter(|run| run.kind == RunKind::Word && !is_alone).take(FORMS);
         let tongue = lexicon.tongue(*language);
         words.filter(|run| !entries(tongue, *language, run).is_empty()).count()
     };
@@ -123,7 +128,7 @@ fn evidence(tongue: &Tongue, run: &Run<'_>) -> (f32, f32) {
 }
 
 /// What a word stands for: itself, its parts, or another form of it.
-fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<Entry> {
+fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<LexiconEntry> {
     let word = &*run.folded;
     if let Some(entry) = tongue.get(word) {
         return vec![entry];
@@ -148,7 +153,7 @@ fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<Entry> {
 
 /// The parts of a compound, the fewest and of those the most even; none if it has other parts than
 /// known words.
-fn parts(tongue: &Tongue, word: &str, most: usize) -> Option<Vec<Entry>> {
+fn parts(tongue: &Tongue, word: &str, most: usize) -> Option<Vec<LexiconEntry>> {
     if most < 2 || word.len() < LEAST_COMPOUND {
         return None;
     }
@@ -176,9 +181,9 @@ fn parts(tongue: &Tongue, word: &str, most: usize) -> Option<Vec<Entry>> {
 }
 
 /// Another form of a word: the one that shares its longest beginning.
-fn form(tongue: &Tongue, word: &str) -> Option<Entry> {
+fn form(tongue: &Tongue, word: &str) -> Option<LexiconEntry> {
     let around = tongue.neighbours(word);
-    let shared = |(key, entry): (String, Entry)| {
+    let shared = |(key, entry): (String, LexiconEntry)| {
         let shared = word.bytes().zip(key.bytes()).take_while(|(a, b)| a == b).count();
         let most = MOST_ENDING.min(shared / 2);
         let near =

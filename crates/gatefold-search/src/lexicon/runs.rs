@@ -6,7 +6,7 @@ use crate::text::{fold, is_spaceless};
 
 /// What a run of letters is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RunKind {
     /// A word of a script that separates words.
     Word,
     /// Letters of a script without spaces.
@@ -19,7 +19,7 @@ pub(super) enum Kind {
 #[derive(Debug)]
 pub(super) struct Run<'a> {
     pub(super) text: &'a str,
-    pub(super) kind: Kind,
+    pub(super) kind: RunKind,
     /// A word in lower case and without accents.
     pub(super) folded: Cow<'a, str>,
     /// Whether it tells that the request is English.
@@ -30,9 +30,9 @@ impl Run<'_> {
     /// Whether it may be in another language.
     pub(super) fn is_foreign(&self) -> bool {
         match self.kind {
-            Kind::Word => !self.is_english,
-            Kind::Spaceless => true,
-            Kind::Other => false,
+            RunKind::Word => !self.is_english,
+            RunKind::Spaceless => true,
+            RunKind::Other => false,
         }
     }
 }
@@ -43,17 +43,17 @@ pub(super) fn of(request: &str, is_english: impl Fn(&str) -> bool) -> Vec<Run<'_
     let mut rest = request;
     while let Some(first) = rest.chars().next() {
         let (same, kind): (fn(char) -> bool, _) = if is_spaceless(first) {
-            (is_spaceless, Kind::Spaceless)
+            (is_spaceless, RunKind::Spaceless)
         } else if is_part_of_word(first) {
-            (is_part_of_word, Kind::Word)
+            (is_part_of_word, RunKind::Word)
         } else {
-            (|c| !is_spaceless(c) && !is_part_of_word(c), Kind::Other)
+            (|c| !is_spaceless(c) && !is_part_of_word(c), RunKind::Other)
         };
         let (text, after) = rest.split_at(rest.find(|c| !same(c)).unwrap_or(rest.len()));
         rest = after;
-        let kind = if kind == Kind::Word && is_name(text) { Kind::Other } else { kind };
-        let folded = if kind == Kind::Word { lower(text) } else { Cow::Borrowed("") };
-        let is_english = kind == Kind::Word && is_english(&folded);
+        let kind = if kind == RunKind::Word && is_name(text) { RunKind::Other } else { kind };
+        let folded = if kind == RunKind::Word { lower(text) } else { Cow::Borrowed("") };
+        let is_english = kind == RunKind::Word && is_english(&folded);
         runs.push(Run { text, kind, folded, is_english });
     }
     runs
@@ -94,11 +94,11 @@ mod tests {
         let runs = of(request, |word| word == "in");
         let texts: String = runs.iter().map(|run| run.text).collect();
         assert_eq!(texts, request);
-        let words: Vec<_> = runs.iter().filter(|run| run.kind == Kind::Word).collect();
+        let words: Vec<_> = runs.iter().filter(|run| run.kind == RunKind::Word).collect();
         let folded: Vec<_> = words.iter().map(|run| &*run.folded).collect();
         assert_eq!(folded, ["offne", "die", "in"]);
         assert!(words[2].is_english && !words[0].is_english);
-        let spaceless = runs.iter().find(|run| run.kind == Kind::Spaceless);
+        let spaceless = runs.iter().find(|run| run.kind == RunKind::Spaceless);
         assert_eq!(spaceless.map(|run| run.text), Some("明日の"));
     }
 }

@@ -1,6 +1,6 @@
 //! Chinese and Japanese, whose words must be found first.
 
-use super::file::{Entry, Language, Lexicon, Tongue};
+use super::file::{Language, Lexicon, LexiconEntry, Tongue};
 use super::runs::lower;
 
 /// The most letters of a word.
@@ -13,7 +13,7 @@ const LETTER: f32 = 1.3;
 const UNKNOWN: f32 = 2.0;
 
 /// What the words of a run stand for, in their order, without those of grammar.
-pub(super) fn entries(lexicon: &Lexicon, run: &str) -> Vec<Entry> {
+pub(super) fn entries(lexicon: &Lexicon, run: &str) -> Vec<LexiconEntry> {
     let letters: Vec<char> = lower(run).chars().collect();
     let (cost, japanese) = pieces(lexicon.tongue(Language::Japanese), &letters);
     if letters.iter().any(|letter| is_kana(*letter)) {
@@ -25,7 +25,7 @@ pub(super) fn entries(lexicon: &Lexicon, run: &str) -> Vec<Entry> {
 }
 
 /// The cheapest way to read letters as words, and what it costs.
-fn pieces(tongue: &Tongue, letters: &[char]) -> (f32, Vec<Entry>) {
+fn pieces(tongue: &Tongue, letters: &[char]) -> (f32, Vec<LexiconEntry>) {
     // For each letter, the cost of what follows it, and the piece that begins with it.
     let mut best = vec![(0.0_f32, 0, None); letters.len() + 1];
     let mut word = String::new();
