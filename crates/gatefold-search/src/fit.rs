@@ -3,14 +3,11 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::embedding::RequestVector;
+use crate::asked::Asked;
 use crate::index::Index;
-use crate::query::Query;
+use crate::services::{self, REQUEST_WORDS};
 use crate::tuning::FitTuning;
-use crate::{services, text, words};
-
-/// The most words of a request in which services and values are looked for.
-const REQUEST_WORDS: usize = 64;
+use crate::{text, words};
 
 /// How well the tools that a search found fit the request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,22 +69,12 @@ pub(crate) struct BestScores {
     pub(crate) tools: usize,
 }
 
-/// A request, read.
-#[derive(Debug)]
-pub(crate) struct GradedRequest<'a> {
-    pub(crate) request: &'a str,
-    pub(crate) query: &'a Query,
-    pub(crate) vector: RequestVector,
-    /// The sources that it names, sorted.
-    pub(crate) named: Vec<u32>,
-}
-
 impl Index {
     /// How likely it is that the tool at a place, the best, is what was asked for. `second` is the
     /// share of its score that the next tool has.
     pub(crate) fn fit(
         &self,
-        asked: &GradedRequest<'_>,
+        asked: &Asked<'_>,
         place: usize,
         best: &BestScores,
         second: f32,
@@ -106,19 +93,14 @@ impl Index {
         }
     }
 
-    fn evidence(
-        &self,
-        asked: &GradedRequest<'_>,
-        place: usize,
-        shows: &dyn Fn(usize) -> bool,
-    ) -> Evidence {
+    fn evidence(&self, asked: &Asked<'_>, place: usize, shows: &dyn Fn(usize) -> bool) -> Evidence {
         let mut found = Evidence::default();
         let (mut all, mut objects) = (0.0, 0.0);
         let mut rarest = (0.0, true);
-        let values = values(asked.request);
-        for (term, weight) in asked.query.terms(&self.tuning) {
+        let values = values(&asked.text);
+        for (term, weight) in asked.whole.terms(&self.tuning) {
             let mut part = self.part(term, weight, place, shows);
-            for (other, share) in asked.query.alternatives(term) {
+            for (other, share) in asked.whole.alternatives(term) {
                 let other = self.part(other, weight * share, place, shows);
                 part.is_known |= other.is_known;
                 part.has = part.has.max(share * other.has);
@@ -139,8 +121,9 @@ impl Index {
             }
         }
         let share = |part: f32, all: f32| if all > 0.0 { (part / all).min(1.0) } else { 0.0 };
+        let similarity = |vector| self.vectors.similarity(place, vector).max(0.0);
         Evidence {
-            meaning: self.vectors.similarity(place, &asked.vector).max(0.0),
+            meaning: asked.vector.as_ref().map_or(0.0, similarity),
             covered: share(found.covered, all),
             unknown: share(found.unknown, objects),
             rarest_missing: if rarest.1 { 0.0 } else { share(rarest.0, objects) },
@@ -149,7 +132,7 @@ impl Index {
             } else {
                 0.0
             },
-            names_other: if self.names_other(asked.request, shows) { 1.0 } else { 0.0 },
+            names_other: if self.names_other(&asked.text, shows) { 1.0 } else { 0.0 },
         }
     }
 

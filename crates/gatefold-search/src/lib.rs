@@ -6,6 +6,7 @@
 //! tools come from, files, a clock or the environment.
 
 mod abbreviations;
+mod asked;
 mod document;
 mod embedding;
 mod fit;

@@ -1,11 +1,9 @@
 //! The ranking: what a request asks for, best first.
 
-use std::borrow::Cow;
-
+use crate::asked::Asked;
 use crate::embedding::RequestVector;
-use crate::fit::{BestScores, Fit, GradedRequest};
+use crate::fit::{BestScores, Fit};
 use crate::index::Index;
-use crate::lexicon::Translation;
 use crate::names::NameMatch;
 use crate::query::Query;
 use crate::tuning::Tuning;
@@ -119,26 +117,6 @@ struct RequestScores {
     fits: bool,
     fusion: Fusion,
     best: BestScores,
-    /// The request's, where meaning counts.
-    vector: Option<RequestVector>,
-}
-
-/// A request, in English as far as it could be translated.
-struct Asked<'a> {
-    text: Cow<'a, str>,
-    whole: Query,
-    translation: Option<Translation>,
-}
-
-impl<'a> Asked<'a> {
-    /// `knows` says whether a tool has a term.
-    fn new(request: &'a str, knows: &dyn Fn(&str) -> bool) -> Self {
-        let translation = Translation::of(request, knows);
-        let whole = Query::translated(request, translation.as_ref());
-        let translated = translation.as_ref().map(|one| one.text().to_owned());
-        let text = translated.map_or(request.into(), Cow::Owned);
-        Self { text, whole, translation }
-    }
 }
 
 impl Index {
@@ -168,8 +146,10 @@ impl Index {
         aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
-        let asked = Asked::new(request, &|term| self.knows(term, &shows));
-        let RequestScores { mut scores, mut fits, fusion, best: best_of_all, vector } =
+        let named = self.sources.named(request);
+        let knows = |term: &str| self.knows(term, &shows);
+        let asked = Asked::new(request, mode != Mode::Keyword, named, &knows);
+        let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
             self.scores(&asked, mode, &shows, limit);
         let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
@@ -188,8 +168,7 @@ impl Index {
         let is_likely = |place: &usize| scores[*place] > 0.0 && shows(*place);
         let likely: Vec<usize> = (0..self.tools).filter(is_likely).collect();
         self.raise_by_domain(&mut scores, &likely);
-        let named = self.sources.named(request);
-        self.prefer_named(&named, &mut scores, &likely);
+        self.prefer_named(&asked.named, &mut scores, &likely);
         let best = likely.iter().fold(0.0_f32, |best, place| best.max(scores[*place]));
         let beside = likely.into_iter().filter(|place| scores[*place] >= best * BESIDE);
         let mut found: Vec<Match> = beside.map(|place| Match::new(place, scores[place])).collect();
@@ -197,14 +176,10 @@ impl Index {
         let mut matches = self.best(found, limit.max(2));
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         fits |= is_named;
-        let fit = match (mode, vector) {
-            (Mode::Hybrid, Some(vector)) => {
-                let Asked { text, whole, .. } = &asked;
-                let asked = GradedRequest { request: text, query: whole, vector, named };
-                self.grade(&asked, &matches, &best_of_all, &shows).told(judged)
-            }
-            _ if fits => Fit::Likely,
-            _ => Fit::None,
+        let fit = match mode {
+            Mode::Hybrid => self.grade(&asked, &matches, &best_of_all, &shows).told(judged),
+            Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
+            Mode::Keyword | Mode::Semantic => Fit::None,
         };
         let fit = if is_past || is_named { fit.max(Fit::Likely) } else { fit };
         matches.truncate(limit);
@@ -214,7 +189,7 @@ impl Index {
     /// How well the best tool fits a request, by its words and meaning.
     fn grade(
         &self,
-        asked: &GradedRequest<'_>,
+        asked: &Asked<'_>,
         matches: &[Match],
         best: &BestScores,
         shows: &dyn Fn(usize) -> bool,
@@ -237,15 +212,14 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         limit: usize,
     ) -> RequestScores {
-        let Asked { text, whole, translation } = asked;
+        let Asked { text, whole, translation, vector, .. } = asked;
         let translated = |query: Query| query.with_alternatives(translation.as_ref());
         let clauses: Vec<_> = Query::clauses(text).into_iter().map(translated).collect();
         let (words, by_clause, weight) = match mode {
             Mode::Semantic => (vec![0.0; self.tools], vec![0.0; self.tools], 0.0),
             Mode::Keyword | Mode::Hybrid => self.by_words(whole, &clauses, &shows),
         };
-        let vector = (mode != Mode::Keyword).then(|| RequestVector::of(&whole.meaning()));
-        let meanings = match &vector {
+        let meanings = match vector {
             None => Vec::new(),
             Some(vector) => {
                 let visible = words.iter().enumerate().filter(|(place, _)| shows(*place));
@@ -278,7 +252,7 @@ impl Index {
         if share > 0.0 && mode != Mode::Keyword {
             self.add_meaning_of_clauses(&mut scores, &clauses, &fusion, shows, limit);
         }
-        RequestScores { scores, fits: something_fits, fusion, best, vector }
+        RequestScores { scores, fits: something_fits, fusion, best }
     }
 
     /// Moves the likeliest tools up or down, as far as an encoder finds them more or less similar

@@ -12,6 +12,9 @@ const LIST: &str = include_str!("../data/services.txt");
 /// The most services of one source.
 const SERVICES: usize = 4;
 
+/// The most words of a request in which services, sources and values are looked for.
+pub(crate) const REQUEST_WORDS: usize = 64;
+
 /// The most words of a service's name, counted after `k8s` has become three.
 const NAME_WORDS: usize = 6;
 

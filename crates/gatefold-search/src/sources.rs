@@ -2,15 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::services::{self, Service};
+use crate::services::{self, REQUEST_WORDS, Service};
 use crate::text;
 use crate::tuning::Tuning;
 
 /// The most words read of what the services of a source are.
 const SERVICE_WORDS: usize = 128;
-
-/// The most words of a request in which sources are named.
-const REQUEST_WORDS: usize = 64;
 
 /// The sources of an index, by number. Sources are the domains of its entries.
 #[derive(Debug, Default)]
