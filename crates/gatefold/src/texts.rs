@@ -50,10 +50,13 @@ struct WrittenTool {
     requests: Vec<String>,
 }
 
-/// Reads a file of texts. `None` if there is no such file.
-pub fn read_texts(path: &Path) -> Result<Option<RetrievalTexts>, TextsError> {
+/// Reads a file of texts, as it is written and what it means. `None` if there is no such file.
+pub fn read_texts(path: &Path) -> Result<Option<(String, RetrievalTexts)>, TextsError> {
     match files::read_text(path, FILE_BYTES) {
-        Ok(text) => parse(&text).map(Some),
+        Ok(text) => {
+            let texts = parse(&text)?;
+            Ok(Some((text, texts)))
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(TextsError::Unreadable(error)),
     }

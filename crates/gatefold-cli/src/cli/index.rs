@@ -189,8 +189,8 @@ impl TextFile {
         let help = "correct it, or name another with `--file`";
         let texts = read_texts(&path)
             .map_err(|error| with_help(format!("`{}`: {error}", path.display()), help))?;
-        let read = setup::read(&path)?;
-        Ok(Self { texts: texts.unwrap_or_default(), path, read })
+        let (read, texts) = texts.unzip();
+        Ok(Self { path, read, texts: texts.unwrap_or_default() })
     }
 
     /// Whether a tool has texts for its present definition.

@@ -21,7 +21,7 @@ impl LoadedTexts {
         let place = path.display().to_string();
         let read = spawn_blocking(move || read_texts(&path)).await;
         let fault = match read {
-            Ok(Ok(Some(texts))) => return Self { found: Some(Arc::new(texts)), fault: None },
+            Ok(Ok(Some((_, texts)))) => return Self { found: Some(Arc::new(texts)), fault: None },
             Ok(Ok(None)) => {
                 format!("there is no file `{place}`; `gatefold index describe` writes it")
             }
