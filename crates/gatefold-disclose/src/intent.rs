@@ -97,9 +97,12 @@ impl IntentDisclosure {
         let note = match fit {
             Fit::None => Some(json_text(&nothing_fits(hits.len()))),
             Fit::Weak => {
-                let mut domains: Vec<_> =
-                    hits.iter().map(|hit| hit.tool.domain().as_str()).collect();
-                domains.dedup();
+                let mut domains: Vec<&str> = Vec::new();
+                for domain in hits.iter().map(|hit| hit.tool.domain().as_str()) {
+                    if !domains.contains(&domain) {
+                        domains.push(domain);
+                    }
+                }
                 let note = format!("{} Nearest domains: {}.", weakly_fits(), domains.join(", "));
                 Some(json_text(&note))
             }
