@@ -42,6 +42,36 @@ pub trait Credentials: Send + Sync + 'static {
         domain: &'a Domain,
         identity: &'a UpstreamIdentity,
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>>;
+
+    /// Hears that the upstream refused credentials, or wants some where there were none. Gives
+    /// others, with which the request is made once more, or says why there are none.
+    fn refused<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+        refusal: CredentialRefusal,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        let _ = (domain, identity, refusal);
+        Box::pin(std::future::ready(Err(CredentialError::new("check its credentials"))))
+    }
+}
+
+/// An upstream's refusal of credentials.
+#[derive(Debug, Clone)]
+pub struct CredentialRefusal {
+    /// What the request carried.
+    pub carried: CredentialSet,
+    pub cause: RefusalCause,
+    /// What the upstream said it wants instead, such as the values of HTTP's `WWW-Authenticate`.
+    pub challenges: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RefusalCause {
+    /// The upstream does not know who asks, as with HTTP status 401.
+    Unknown,
+    /// Whoever asks may not do it, as with HTTP status 403.
+    Forbidden,
 }
 
 /// Why there are no credentials. Both the caller and the operator read the reason; the error's
@@ -50,13 +80,20 @@ pub trait Credentials: Send + Sync + 'static {
 #[error("{reason}")]
 pub struct CredentialError {
     pub reason: String,
+    /// Whether a person can help by signing in. Trying again does not.
+    pub needs_sign_in: bool,
     #[source]
     pub source: Option<BoxError>,
 }
 
 impl CredentialError {
     pub fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), source: None }
+        Self { reason: reason.into(), needs_sign_in: false, source: None }
+    }
+
+    /// An error that a sign-in mends. The reason says how to sign in.
+    pub fn needs_sign_in(reason: impl Into<String>) -> Self {
+        Self { needs_sign_in: true, ..Self::new(reason) }
     }
 }
 

@@ -60,7 +60,8 @@ pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
 pub use counters::{Counters, DiscoveryCounts};
 pub use credentials::{
-    Credential, CredentialError, CredentialSet, Credentials, NoCredentials, StaticCredentials,
+    Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, NoCredentials,
+    RefusalCause, StaticCredentials,
 };
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;

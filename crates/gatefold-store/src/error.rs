@@ -43,6 +43,15 @@ pub enum StoreError {
     ApprovalUsed(String),
     #[error("too many calls wait for a person's approval, the limit: {limit}")]
     TooManyApprovals { limit: u32 },
+    #[error(
+        "the sign-ins in `{path}` are sealed with another root key; set that one, or sign in again \
+         after `gatefold logout`"
+    )]
+    OtherRootKey { path: PathBuf },
+    #[error("a sign-in in `{path}` was altered; sign in again")]
+    AlteredGrant { path: PathBuf },
+    #[error("too many sign-ins are kept, the limit: {limit}")]
+    TooManyGrants { limit: i64 },
     #[error("the store is closed")]
     Closed,
     #[error("the system gave no random bytes: {0}")]
@@ -115,7 +124,9 @@ impl StoreError {
             | Self::Misplaced { path, .. }
             | Self::Full { path, .. }
             | Self::Held { path, .. }
-            | Self::Database { path, .. } => Some(path),
+            | Self::Database { path, .. }
+            | Self::OtherRootKey { path }
+            | Self::AlteredGrant { path } => Some(path),
             _ => None,
         }
     }
@@ -137,6 +148,9 @@ impl StoreError {
             Self::ApprovalDecided { .. } => "approval_decided",
             Self::ApprovalUsed(_) => "approval_used",
             Self::TooManyApprovals { .. } => "too_many_approvals",
+            Self::OtherRootKey { .. } => "other_root_key",
+            Self::AlteredGrant { .. } => "altered_grant",
+            Self::TooManyGrants { .. } => "too_many_grants",
             Self::Closed => "closed",
             Self::Random(_) => "random",
         }

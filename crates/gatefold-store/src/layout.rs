@@ -6,8 +6,8 @@ use std::{fs, io};
 use crate::{StoreError, key};
 
 /// Files of the store, including SQLite's two side files.
-const FILES: [&str; 5] =
-    ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "startup.lock"];
+const FILES: [&str; 6] =
+    ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "root.key", "startup.lock"];
 
 const FOLDERS: [&str; 3] = ["owners", "manifests", "results"];
 

@@ -1,5 +1,6 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, and the key that seals suspended calls.
+//! queries of tools, the tools used most, results too large to show, sign-ins at sources, and the key
+//! that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
@@ -18,6 +19,7 @@ mod blocking;
 mod calls;
 mod database;
 mod error;
+mod grants;
 mod health;
 mod housekeeping;
 mod key;
@@ -39,6 +41,7 @@ mod used;
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
 pub use error::StoreError;
+pub use grants::{GrantKey, GrantTable, GrantText, RootKey};
 pub use health::{Health, examine};
 pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};

@@ -100,8 +100,8 @@ fn create_private_file(path: &Path) -> io::Result<()> {
     options.append(true).create(true).open(path).map(drop)
 }
 
-/// Waits for its turn to migrate the schema, and keeps it until the file is dropped.
-async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
+/// Waits for its turn to migrate the schema or change keys, and keeps it until the file is dropped.
+pub(crate) async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
     let path = state_dir.join("startup.lock");
     let file = File::create(&path).map_err(|source| StoreError::unusable(&path, source))?;
     let mut waited = Duration::ZERO;

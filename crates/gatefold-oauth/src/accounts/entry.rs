@@ -1,0 +1,101 @@
+//! What is in memory of one identity at one source.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gatefold_core::{Clock, Secret, Timestamp};
+use gatefold_dispatch::{Credential, CredentialSet};
+
+use super::{RECHECK, SignInNeed, SiteSettings};
+use crate::Tokens;
+
+/// The longest time before its end at which a token is renewed.
+const MARGIN: Duration = Duration::from_secs(60);
+
+/// The share of a token's life that is left when it is renewed, if that is less than the margin.
+const MARGIN_SHARE: u32 = 5;
+
+#[derive(Default)]
+pub(super) struct AccountEntry {
+    state: Mutex<AccountState>,
+    /// Held by whoever reads, refreshes or writes the grant. The others wait and find it done.
+    pub(super) turn: tokio::sync::Mutex<()>,
+}
+
+#[derive(Default, Clone)]
+pub(super) enum AccountState {
+    #[default]
+    Unread,
+    /// Nobody has signed in. So it was when somebody looked last.
+    Nobody {
+        looked_at: Duration,
+        none: CredentialSet,
+    },
+    Signed(LiveToken),
+}
+
+/// A token that can be used.
+#[derive(Clone)]
+pub(super) struct LiveToken {
+    /// That of the grant. None if no grant is kept, as with machines.
+    pub(super) generation: Option<u64>,
+    pub(super) set: CredentialSet,
+    pub(super) expires_at: Option<Timestamp>,
+    /// When it is to be renewed. None if it is good until the source refuses it.
+    pub(super) renew_at: Option<Timestamp>,
+    pub(super) obtained_at: Timestamp,
+    pub(super) looked_at: Duration,
+}
+
+impl LiveToken {
+    pub(super) fn new(tokens: &Tokens, generation: Option<u64>, looked_at: Duration) -> Self {
+        let Tokens { access, obtained_at, expires_at, .. } = tokens;
+        let renew_at = expires_at.map(|end| {
+            let life = end.since(*obtained_at);
+            obtained_at.plus(life - MARGIN.min(life / MARGIN_SHARE))
+        });
+        let value = Secret::new(format!("Bearer {}", access.expose()));
+        let set = Arc::from([Credential { name: "authorization".to_owned(), value }]);
+        let (obtained_at, expires_at) = (*obtained_at, *expires_at);
+        Self { generation, set, expires_at, renew_at, obtained_at, looked_at }
+    }
+
+    pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
+        self.renew_at.is_none_or(|at| now < at)
+    }
+
+    pub(super) fn is_alive(&self, now: Timestamp) -> bool {
+        self.expires_at.is_none_or(|at| now < at)
+    }
+}
+
+impl AccountEntry {
+    pub(super) fn state(&self) -> AccountState {
+        self.lock().clone()
+    }
+
+    pub(super) fn set(&self, state: AccountState) {
+        *self.lock() = state;
+    }
+
+    /// Credentials for which nobody has to be asked.
+    pub(super) fn at_hand(&self, site: &SiteSettings, clock: &dyn Clock) -> Option<CredentialSet> {
+        let uptime = clock.uptime();
+        let is_recent = |looked_at: Duration| uptime.saturating_sub(looked_at) < RECHECK;
+        match &*self.lock() {
+            AccountState::Signed(token) if token.is_fresh(clock.now()) => {
+                let is_ours = token.generation.is_none();
+                (is_ours || is_recent(token.looked_at)).then(|| token.set.clone())
+            }
+            AccountState::Nobody { looked_at, none } => {
+                let may_try = site.sign_in == SignInNeed::IfAsked && is_recent(*looked_at);
+                may_try.then(|| none.clone())
+            }
+            _ => None,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, AccountState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,31 @@
+//! Addresses in JSON.
+
+use reqwest::Url;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An address as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address(pub(crate) Url);
+
+impl<'de> Deserialize<'de> for Address {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map(Self).map_err(|_| serde::de::Error::custom("it has a malformed address"))
+    }
+}
+
+impl Serialize for Address {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_str().serialize(serializer)
+    }
+}
+
+pub(crate) fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url, D::Error> {
+    Address::deserialize(deserializer).map(|own| own.0)
+}
+
+pub(crate) fn optional<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Url>, D::Error> {
+    Option::<Address>::deserialize(deserializer).map(|own| own.map(|own| own.0))
+}

@@ -1,0 +1,122 @@
+//! From a server's address to the place where its users sign in.
+
+use gatefold_egress::HttpClient;
+use reqwest::Url;
+use tokio::time::Instant;
+
+use crate::endpoint::Endpoints;
+use crate::metadata::{ResourceMetadata, ServerMetadata};
+use crate::{BearerChallenge, SignInError, well_known};
+
+/// The most authorization servers of one resource that are tried.
+const SERVERS: usize = 4;
+
+/// Where and for what a server's users sign in.
+#[derive(Debug, Clone)]
+pub struct Discovery {
+    /// What a token is for, as its `resource` parameter says (RFC 8707).
+    pub resource: String,
+    pub server: ServerMetadata,
+    /// The scopes that the server asks for. `None` if it leaves them to the provider.
+    pub scopes: Option<Vec<String>>,
+}
+
+/// Finds out where the users of a server sign in.
+///
+/// `challenge` is what the server said when it refused a request, if it was asked. Its metadata is
+/// looked for where the challenge says, then at the well-known places for its path and its host.
+/// A server without any may be one of the version 2025-03-26 of the protocol, and be its own
+/// provider.
+pub async fn discover(
+    client: &HttpClient,
+    resource: &Url,
+    challenge: Option<&BearerChallenge>,
+    deadline: Instant,
+) -> Result<Discovery, SignInError> {
+    let endpoints = Endpoints { client, deadline };
+    let asked = challenge.and_then(|challenge| challenge.scopes.clone());
+    let Some(own) = resource_metadata(endpoints, resource, challenge).await? else {
+        let server = legacy(endpoints, resource, challenge.is_some()).await?;
+        return Ok(Discovery { resource: resource.to_string(), server, scopes: asked });
+    };
+    let mut failure = None;
+    for issuer in own.authorization_servers.iter().take(SERVERS) {
+        match server_metadata(endpoints, issuer).await {
+            Ok(Some(server)) => {
+                let scopes = asked.or(own.scopes_supported);
+                return Ok(Discovery { resource: own.resource, server, scopes });
+            }
+            Ok(None) => {}
+            // Another issuer must not answer for one that gives itself out as a third.
+            Err(error @ SignInError::OtherIssuer { .. }) => return Err(error),
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    Err(failure.unwrap_or(SignInError::NoServer { resource: gatefold_egress::redacted(resource) }))
+}
+
+async fn resource_metadata(
+    endpoints: Endpoints<'_>,
+    resource: &Url,
+    challenge: Option<&BearerChallenge>,
+) -> Result<Option<ResourceMetadata>, SignInError> {
+    let named = challenge.and_then(|challenge| challenge.resource_metadata.clone());
+    let places = named.into_iter().chain(well_known::of_resource(resource));
+    let mut failure = None;
+    for place in places {
+        match endpoints.document("metadata of the server", &place).await {
+            Ok(Some(body)) => match ResourceMetadata::read(&place, &body, resource) {
+                Ok(metadata) => return Ok(Some(metadata)),
+                Err(error @ SignInError::OtherResource { .. }) => return Err(error),
+                // Many servers answer every path with a page.
+                Err(error) => failure = failure.or(Some(error)),
+            },
+            Ok(None) => {}
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    match failure {
+        Some(error @ SignInError::Unreachable { .. }) => Err(error),
+        _ => Ok(None),
+    }
+}
+
+async fn server_metadata(
+    endpoints: Endpoints<'_>,
+    issuer: &str,
+) -> Result<Option<ServerMetadata>, SignInError> {
+    let Ok(url) = issuer.parse::<Url>() else { return Ok(None) };
+    let mut failure = None;
+    for place in well_known::of_issuer(&url) {
+        match endpoints.document("metadata of the provider", &place).await {
+            Ok(Some(body)) => match ServerMetadata::read(&place, &body, issuer) {
+                Ok(metadata) => return Ok(Some(metadata)),
+                Err(error @ SignInError::OtherIssuer { .. }) => return Err(error),
+                Err(error) => failure = failure.or(Some(error)),
+            },
+            Ok(None) => {}
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    failure.map_or(Ok(None), Err)
+}
+
+/// A server of the version 2025-03-26, whose origin is its issuer. One that says nothing at all is
+/// believed to be one only if it asked for a token.
+async fn legacy(
+    endpoints: Endpoints<'_>,
+    resource: &Url,
+    asks_for_token: bool,
+) -> Result<ServerMetadata, SignInError> {
+    let origin = well_known::origin(resource);
+    match server_metadata(endpoints, origin.as_str()).await {
+        Ok(Some(server)) => Ok(server),
+        Ok(None) | Err(SignInError::Metadata { .. }) if asks_for_token => {
+            Ok(ServerMetadata::assumed(&origin))
+        }
+        Ok(None) | Err(SignInError::Metadata { .. }) => {
+            Err(SignInError::NoServer { resource: gatefold_egress::redacted(resource) })
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,128 @@
+use gatefold_core::BoxError;
+use gatefold_egress::EgressError;
+use http::StatusCode;
+
+/// The longest text of a server that is repeated, in characters.
+const SAID: usize = 300;
+
+/// Why nobody could be signed in, or a token could not be had. No text holds a secret.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignInError {
+    #[error("the {what} could not be asked for: {source}")]
+    Unreachable {
+        what: &'static str,
+        #[source]
+        source: EgressError,
+    },
+    #[error("`{resource}` does not say where to sign in")]
+    NoServer { resource: String },
+    #[error("the metadata at `{url}` cannot be used: {reason}")]
+    Metadata { url: String, reason: String },
+    #[error("the metadata is about `{found}`, not about `{expected}`")]
+    OtherResource { expected: String, found: String },
+    #[error("the metadata is that of `{found}`, not of `{expected}`")]
+    OtherIssuer { expected: String, found: String },
+    #[error("`{issuer}` does not offer PKCE with S256, without which a sign-in is not safe")]
+    NoPkce { issuer: String },
+    #[error("`{issuer}` has no page to sign in at")]
+    NoPage { issuer: String },
+    #[error("`{issuer}` cannot sign in a device without a browser")]
+    NoDevices { issuer: String },
+    #[error("`{issuer}` does not let programs register themselves")]
+    NeedsClient { issuer: String },
+    #[error("`{issuer}` did not register Gatefold: {refused}")]
+    Registration { issuer: String, refused: Refused },
+    #[error("the answer belongs to another sign-in")]
+    OtherState,
+    #[error("the answer names the issuer `{found}` instead of `{expected}`")]
+    WrongIssuer { expected: String, found: String },
+    #[error("the answer does not name its issuer, as `{expected}` promises to")]
+    NoIssuer { expected: String },
+    #[error("the answer has no code")]
+    NoCode,
+    #[error("the sign-in was refused: {0}")]
+    Denied(Refused),
+    #[error("no token was given: {0}")]
+    Token(Refused),
+    #[error("the token endpoint's answer cannot be used: {0}")]
+    TokenAnswer(&'static str),
+    #[error("nobody signed in in time")]
+    Late,
+    #[error("the key cannot be used: {0}")]
+    Key(&'static str),
+    #[error("no random numbers could be had")]
+    Random(#[source] getrandom::Error),
+    #[error("the kept sign-ins cannot be used: {0}")]
+    Store(#[source] BoxError),
+}
+
+impl SignInError {
+    /// What a person can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::NoServer { .. } => {
+                "check the URL; if the server takes a token, write it into `headers`"
+            }
+            Self::NeedsClient { .. } => {
+                "register Gatefold there as an application, with a redirect address on \
+                 `http://127.0.0.1`, and write its `client_id` into the source's `oauth`"
+            }
+            Self::NoDevices { .. } => "sign in with a browser, or paste the address it ends at",
+            Self::OtherState | Self::WrongIssuer { .. } | Self::NoIssuer { .. } => {
+                "begin again, and trust no link that you did not get from Gatefold"
+            }
+            Self::Late => "begin again",
+            _ => return None,
+        })
+    }
+
+    /// Whether the provider will never give another token for what it was asked with.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Token(refused) if refused.is_grant_gone())
+    }
+
+    pub(crate) fn metadata(url: &reqwest::Url, reason: impl Into<String>) -> Self {
+        Self::Metadata { url: gatefold_egress::redacted(url), reason: reason.into() }
+    }
+}
+
+/// An error as OAuth puts it (RFC 6749, section 5.2), or at least its status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// The code, such as `invalid_grant`, if there was one.
+    pub error: Option<String>,
+    pub description: Option<String>,
+    pub status: StatusCode,
+}
+
+impl Refused {
+    pub(crate) fn new(error: Option<&str>, description: Option<&str>, status: StatusCode) -> Self {
+        Self { error: error.map(said), description: description.map(said), status }
+    }
+
+    /// Whether the code or the refresh token that was shown is of no more use.
+    fn is_grant_gone(&self) -> bool {
+        self.error.as_deref() == Some("invalid_grant")
+    }
+
+    pub(crate) fn is(&self, error: &str) -> bool {
+        self.error.as_deref() == Some(error)
+    }
+}
+
+impl std::fmt::Display for Refused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.error, &self.description) {
+            (Some(error), Some(description)) => write!(f, "`{error}`: {description}"),
+            (Some(error), None) => write!(f, "`{error}`"),
+            (None, _) => write!(f, "HTTP status {}", self.status),
+        }
+    }
+}
+
+/// A server's words, as far as they may be repeated.
+pub(crate) fn said(text: &str) -> String {
+    let text: String = text.chars().take(SAID).collect();
+    text.replace(char::is_control, " ")
+}

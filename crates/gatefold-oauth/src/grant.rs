@@ -1,0 +1,224 @@
+//! What a sign-in brought, as it is kept, and the port that keeps it.
+
+use futures::future::BoxFuture;
+use gatefold_core::{BoxError, Domain, Secret, Timestamp, UpstreamIdentity};
+use reqwest::Url;
+use serde::{Deserialize, Serialize};
+
+use crate::address::Address;
+use crate::client::{OAuthClient, TokenAuth};
+
+/// One identity at one source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GrantPlace {
+    pub domain: Domain,
+    pub identity: UpstreamIdentity,
+}
+
+/// What one identity may do at one source, as its provider knows it.
+#[derive(Debug, Clone)]
+pub struct Grant {
+    /// The address that the tokens were given for. They go nowhere else.
+    pub site: String,
+    /// What the `resource` parameter says, which may be an address above it.
+    pub resource: String,
+    pub issuer: String,
+    pub token_endpoint: Url,
+    pub revocation_endpoint: Option<Url>,
+    pub client: OAuthClient,
+    /// Where the client's browser came back to, if the client was registered for that.
+    pub redirect: Option<String>,
+    /// The scopes that were asked for.
+    pub scopes: Vec<String>,
+    /// `None` once they are of no more use: somebody has to sign in again.
+    pub tokens: Option<Tokens>,
+    /// Further scopes that the server wants for something that was tried.
+    pub wanted: Vec<String>,
+    pub signed_in_at: Timestamp,
+}
+
+/// What a provider gave.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tokens {
+    pub access: Secret,
+    pub refresh: Option<Secret>,
+    pub obtained_at: Timestamp,
+    /// `None` if the provider does not say.
+    pub expires_at: Option<Timestamp>,
+    /// The scopes that were given, if the provider says so.
+    pub scopes: Option<Vec<String>>,
+}
+
+/// A grant with its number, which grows with every change.
+#[derive(Debug, Clone)]
+pub struct KeptGrant {
+    pub generation: u64,
+    pub grant: Grant,
+}
+
+/// Keeps grants, for all processes on one state directory.
+///
+/// A process that wants to refresh a grant takes its lease first. What it writes then counts only
+/// if nobody changed the grant meanwhile.
+pub trait Grants: Send + Sync + 'static {
+    fn read<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+    ) -> BoxFuture<'a, Result<Option<KeptGrant>, BoxError>>;
+
+    /// The number alone, which costs no key.
+    fn generation<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>>;
+
+    /// Writes a grant and ends its lease. With `from`, only over that generation. Returns the new
+    /// generation, or `None` if another one was there.
+    fn write<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        grant: &'a Grant,
+        from: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>>;
+
+    /// Takes the lease of a generation for `holder`, unless another holder has it now.
+    fn lease<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        generation: u64,
+        holder: &'a str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, BoxError>>;
+
+    /// Gives a lease back without a change.
+    fn release<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), BoxError>>;
+
+    /// Returns whether there was one.
+    fn remove<'a>(&'a self, place: &'a GrantPlace) -> BoxFuture<'a, Result<bool, BoxError>>;
+
+    fn places(&self) -> BoxFuture<'_, Result<Vec<GrantPlace>, BoxError>>;
+}
+
+impl Grant {
+    /// The whole grant as text, to be encrypted. It holds secrets.
+    pub fn to_text(&self) -> Secret {
+        Secret::new(serde_json::to_string(&WrittenGrant::of(self)).expect("a grant is JSON"))
+    }
+
+    /// Reads what [`Grant::to_text`] wrote.
+    pub fn of_text(text: &Secret) -> Option<Self> {
+        serde_json::from_str::<WrittenGrant>(text.expose()).ok().map(Self::from)
+    }
+
+    /// The scopes to ask for the next time: all that were asked for, given or wanted.
+    pub fn all_scopes(&self) -> Vec<String> {
+        let given = self.tokens.iter().filter_map(|tokens| tokens.scopes.as_deref()).flatten();
+        let mut all: Vec<String> = Vec::new();
+        for scope in self.scopes.iter().chain(given).chain(&self.wanted) {
+            if !all.contains(scope) {
+                all.push(scope.clone());
+            }
+        }
+        all
+    }
+
+    /// The grant with tokens that a refresh brought. A provider that does not rotate refresh
+    /// tokens sends none, and the old one goes on.
+    pub(crate) fn refreshed(&self, mut tokens: Tokens) -> Self {
+        let old = self.tokens.as_ref();
+        tokens.refresh = tokens.refresh.or_else(|| old.and_then(|old| old.refresh.clone()));
+        tokens.scopes = tokens.scopes.or_else(|| old.and_then(|old| old.scopes.clone()));
+        Self { tokens: Some(tokens), ..self.clone() }
+    }
+}
+
+/// A grant as it is written. `Secret` itself is never serialized, so that none slips into a log.
+#[derive(Serialize, Deserialize)]
+struct WrittenGrant {
+    site: String,
+    resource: String,
+    issuer: String,
+    token_endpoint: Address,
+    revocation_endpoint: Option<Address>,
+    client_id: String,
+    client_secret: Option<String>,
+    client_auth: TokenAuth,
+    redirect: Option<String>,
+    scopes: Vec<String>,
+    tokens: Option<WrittenTokens>,
+    #[serde(default)]
+    wanted: Vec<String>,
+    signed_in_at: Timestamp,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WrittenTokens {
+    access: String,
+    refresh: Option<String>,
+    obtained_at: Timestamp,
+    expires_at: Option<Timestamp>,
+    scopes: Option<Vec<String>>,
+}
+
+impl WrittenGrant {
+    fn of(grant: &Grant) -> Self {
+        let text = |secret: &Secret| secret.expose().to_owned();
+        let tokens = grant.tokens.as_ref().map(|tokens| WrittenTokens {
+            access: text(&tokens.access),
+            refresh: tokens.refresh.as_ref().map(text),
+            obtained_at: tokens.obtained_at,
+            expires_at: tokens.expires_at,
+            scopes: tokens.scopes.clone(),
+        });
+        Self {
+            site: grant.site.clone(),
+            resource: grant.resource.clone(),
+            issuer: grant.issuer.clone(),
+            token_endpoint: Address(grant.token_endpoint.clone()),
+            revocation_endpoint: grant.revocation_endpoint.clone().map(Address),
+            client_id: grant.client.id.clone(),
+            client_secret: grant.client.secret.as_ref().map(text),
+            client_auth: grant.client.auth,
+            redirect: grant.redirect.clone(),
+            scopes: grant.scopes.clone(),
+            tokens,
+            wanted: grant.wanted.clone(),
+            signed_in_at: grant.signed_in_at,
+        }
+    }
+}
+
+impl From<WrittenGrant> for Grant {
+    fn from(own: WrittenGrant) -> Self {
+        let tokens = own.tokens.map(|tokens| Tokens {
+            access: Secret::new(tokens.access),
+            refresh: tokens.refresh.map(Secret::new),
+            obtained_at: tokens.obtained_at,
+            expires_at: tokens.expires_at,
+            scopes: tokens.scopes,
+        });
+        Self {
+            site: own.site,
+            resource: own.resource,
+            issuer: own.issuer,
+            token_endpoint: own.token_endpoint.0,
+            revocation_endpoint: own.revocation_endpoint.map(|own| own.0),
+            client: OAuthClient {
+                id: own.client_id,
+                secret: own.client_secret.map(Secret::new),
+                auth: own.client_auth,
+                key: None,
+            },
+            redirect: own.redirect,
+            scopes: own.scopes,
+            tokens,
+            wanted: own.wanted,
+            signed_in_at: own.signed_in_at,
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Signing in to servers: OAuth 2.1 as MCP wants it, and as providers really speak it.
+//!
+//! [`discover`] finds out where a server's users sign in. [`SignIn`] takes a person there and back:
+//! a client is registered, the browser gets an address, and what it comes back with becomes a
+//! [`Grant`]. [`Accounts`] keeps grants usable while the gateway runs, and refreshes each one once,
+//! however many calls and processes need it.
+//!
+//! Every request goes through a source's own guarded client, so metadata can name no address that
+//! the source may not reach. Grants and the clock are ports. This crate must not know MCP,
+//! configuration files, storage, or who may call what.
+
+mod accounts;
+mod address;
+mod assertion;
+mod authorization;
+mod challenge;
+mod client;
+mod device;
+mod discovery;
+mod endpoint;
+mod error;
+mod grant;
+mod metadata;
+mod pkce;
+mod registration;
+mod sign_in;
+mod token;
+mod well_known;
+
+pub use accounts::{Accounts, SignInNeed, SiteSettings};
+pub use assertion::SigningKey;
+pub use authorization::{AuthorizationRequest, RedirectAnswer};
+pub use challenge::BearerChallenge;
+pub use client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
+pub use device::DeviceCode;
+pub use discovery::{Discovery, discover};
+pub use error::{Refused, SignInError};
+pub use grant::{Grant, GrantPlace, Grants, KeptGrant, Tokens};
+pub use metadata::{ResourceMetadata, ServerMetadata};
+pub use registration::Redirect;
+pub use sign_in::{BrowserSignIn, DeviceSignIn, SignIn, SignInOptions};

@@ -1,0 +1,238 @@
+//! A whole sign-in, from a server's address to a grant.
+
+use std::sync::Arc;
+
+use gatefold_core::{Clock, Secret};
+use gatefold_egress::HttpClient;
+use reqwest::Url;
+use tokio::time::Instant;
+
+use crate::authorization::{AuthorizationRequest, OFFLINE_ACCESS, RedirectAnswer};
+use crate::client::{ClientSettings, OAuthClient};
+use crate::device::{self, DeviceCode, DevicePoll};
+use crate::discovery::{Discovery, discover};
+use crate::endpoint::Endpoints;
+use crate::grant::{Grant, Tokens};
+use crate::registration::{self, ClientSource, Redirect};
+use crate::token::TokenEndpoint;
+use crate::{BearerChallenge, SignInError};
+
+/// What a sign-in is for.
+pub struct SignInOptions {
+    /// The source's guarded client.
+    pub client: HttpClient,
+    /// The source's address.
+    pub site: Url,
+    pub settings: ClientSettings,
+    /// What the source said when it refused a request.
+    pub challenge: Option<BearerChallenge>,
+    /// What the last sign-in brought, if there was one.
+    pub earlier: Option<Grant>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// A sign-in under way.
+pub struct SignIn {
+    options: SignInOptions,
+    discovery: Discovery,
+    scopes: Vec<String>,
+}
+
+/// Whom the provider knows us as, and where it sends a browser back to.
+struct Registration {
+    client: OAuthClient,
+    redirect: Option<String>,
+}
+
+impl SignIn {
+    /// Finds out where to sign in.
+    pub async fn begin(options: SignInOptions, deadline: Instant) -> Result<Self, SignInError> {
+        let SignInOptions { client, site, challenge, .. } = &options;
+        let discovery = discover(client, site, challenge.as_ref(), deadline).await?;
+        let scopes = scopes(&options, &discovery);
+        Ok(Self { options, discovery, scopes })
+    }
+
+    /// The provider's name for itself.
+    pub fn issuer(&self) -> &str {
+        &self.discovery.server.issuer
+    }
+
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
+    /// Whether a person can sign in on another device.
+    pub fn has_devices(&self) -> bool {
+        self.discovery.server.device_authorization_endpoint.is_some()
+    }
+
+    /// The address to come back to that the last sign-in registered.
+    pub fn earlier_redirect(&self) -> Option<&str> {
+        self.options.earlier.as_ref()?.redirect.as_deref()
+    }
+
+    /// Prepares the browser's way. It comes back to `redirect`.
+    pub async fn browse(
+        self,
+        redirect: Redirect,
+        deadline: Instant,
+    ) -> Result<BrowserSignIn, SignInError> {
+        let registration = self.register(&redirect, deadline).await?;
+        let request = AuthorizationRequest::new(
+            &self.discovery.server,
+            &registration.client.id,
+            &redirect.0,
+            &self.scopes,
+            &self.discovery.resource,
+        )?;
+        Ok(BrowserSignIn { request, registration, sign_in: self })
+    }
+
+    /// Prepares a sign-in on another device.
+    pub async fn on_device(self, deadline: Instant) -> Result<DeviceSignIn, SignInError> {
+        // A device comes back to nowhere, but registrations want an address.
+        let redirect = Redirect("http://127.0.0.1/callback".to_owned());
+        let registration = self.register(&redirect, deadline).await?;
+        let code = device::begin(
+            self.endpoints(deadline),
+            &self.discovery.server,
+            &registration.client,
+            &self.scopes,
+            &self.discovery.resource,
+            self.options.clock.now(),
+        )
+        .await?;
+        Ok(DeviceSignIn { code, registration, sign_in: self })
+    }
+
+    /// Signs a machine in, which proves who it is and needs no person (RFC 6749, section 4.4).
+    pub(crate) async fn as_machine(&self, deadline: Instant) -> Result<Tokens, SignInError> {
+        let settings = &self.options.settings;
+        let server = &self.discovery.server;
+        let needs_client = || SignInError::NeedsClient { issuer: server.issuer.clone() };
+        let id = settings.id.as_deref().ok_or_else(needs_client)?;
+        let client = OAuthClient::configured(id, settings, server);
+        let scope = self.scopes.join(" ");
+        let mut fields =
+            vec![("grant_type", "client_credentials"), ("resource", &self.discovery.resource)];
+        if !scope.is_empty() {
+            fields.push(("scope", &scope));
+        }
+        let now = self.options.clock.now();
+        TokenEndpoint::of(server).ask(self.endpoints(deadline), &client, &fields, now).await
+    }
+
+    fn endpoints(&self, deadline: Instant) -> Endpoints<'_> {
+        Endpoints { client: &self.options.client, deadline }
+    }
+
+    async fn register(
+        &self,
+        redirect: &Redirect,
+        deadline: Instant,
+    ) -> Result<Registration, SignInError> {
+        let (client, source) = registration::client(
+            self.endpoints(deadline),
+            &self.discovery.server,
+            &self.options.settings,
+            redirect,
+            &self.scopes,
+            self.options.earlier.as_ref(),
+        )
+        .await?;
+        let is_own = matches!(source, ClientSource::Registered | ClientSource::Earlier);
+        Ok(Registration { client, redirect: is_own.then(|| redirect.0.clone()) })
+    }
+
+    fn grant(&self, registration: &Registration, tokens: Tokens) -> Grant {
+        let server = &self.discovery.server;
+        Grant {
+            site: self.options.site.to_string(),
+            resource: self.discovery.resource.clone(),
+            issuer: server.issuer.clone(),
+            token_endpoint: server.token_endpoint.clone(),
+            revocation_endpoint: server.revocation_endpoint.clone(),
+            client: registration.client.clone(),
+            redirect: registration.redirect.clone(),
+            scopes: self.scopes.clone(),
+            signed_in_at: tokens.obtained_at,
+            tokens: Some(tokens),
+            wanted: Vec::new(),
+        }
+    }
+}
+
+/// A sign-in whose person is at the provider's page.
+pub struct BrowserSignIn {
+    pub request: AuthorizationRequest,
+    registration: Registration,
+    sign_in: SignIn,
+}
+
+impl BrowserSignIn {
+    /// Turns what the browser came back with into a grant.
+    pub async fn redeem(
+        &self,
+        answer: RedirectAnswer,
+        deadline: Instant,
+    ) -> Result<Grant, SignInError> {
+        let code: Secret = self.request.code(answer)?;
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code.expose()),
+            ("redirect_uri", &self.request.redirect),
+            ("code_verifier", self.request.verifier.0.expose()),
+            ("resource", &self.sign_in.discovery.resource),
+        ];
+        let (sign_in, client) = (&self.sign_in, &self.registration.client);
+        let endpoint = TokenEndpoint::of(&sign_in.discovery.server);
+        let now = sign_in.options.clock.now();
+        let tokens = endpoint.ask(sign_in.endpoints(deadline), client, &fields, now).await?;
+        Ok(sign_in.grant(&self.registration, tokens))
+    }
+}
+
+/// A sign-in whose person is at another device.
+pub struct DeviceSignIn {
+    pub code: DeviceCode,
+    registration: Registration,
+    sign_in: SignIn,
+}
+
+impl DeviceSignIn {
+    /// Asks whether the person has signed in. `None` if not yet.
+    pub async fn poll(&mut self, deadline: Instant) -> Result<Option<Grant>, SignInError> {
+        let Self { code, registration, sign_in } = self;
+        let server = &sign_in.discovery.server;
+        let now = sign_in.options.clock.now();
+        let endpoints = sign_in.endpoints(deadline);
+        Ok(match code.poll(endpoints, server, &registration.client, now).await? {
+            DevicePoll::Signed(tokens) => Some(sign_in.grant(registration, tokens)),
+            DevicePoll::Pending => None,
+        })
+    }
+}
+
+/// The scopes to ask for: those of the configuration, else those that the server names. After the
+/// server wanted more for something that was tried, all earlier ones come along, so that a sign-in
+/// never takes a right away.
+fn scopes(options: &SignInOptions, discovery: &Discovery) -> Vec<String> {
+    let mut scopes = options.settings.scopes.clone().or_else(|| discovery.scopes.clone());
+    if let Some(earlier) = options.earlier.as_ref().filter(|own| !own.wanted.is_empty()) {
+        let scopes = scopes.get_or_insert_default();
+        for scope in earlier.all_scopes() {
+            if !scopes.contains(&scope) {
+                scopes.push(scope);
+            }
+        }
+    }
+    let mut scopes = scopes.unwrap_or_default();
+    let offered = &discovery.server.scopes_supported;
+    let is_offered = offered.iter().any(|scope| scope == OFFLINE_ACCESS);
+    let is_ours = options.settings.scopes.is_none();
+    if is_offered && is_ours && !scopes.iter().any(|scope| scope == OFFLINE_ACCESS) {
+        scopes.push(OFFLINE_ACCESS.to_owned());
+    }
+    scopes
+}

@@ -1,0 +1,175 @@
+//! Requests to a token endpoint, and its answers as providers really write them.
+
+use std::time::Duration;
+
+use gatefold_core::{Secret, Timestamp};
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::client::OAuthClient;
+use crate::endpoint::{Answer, Endpoints};
+use crate::grant::Tokens;
+use crate::metadata::ServerMetadata;
+use crate::{Refused, SignInError};
+
+/// The longest token that is kept, in bytes. Longer ones fit into no header.
+const TOKEN_LIMIT: usize = 64 * 1024;
+
+/// The longest lifetime that is believed, in seconds: ten years.
+const LIFETIME_LIMIT_S: u64 = 10 * 366 * 24 * 3600;
+
+/// An answer, whether it is one or a refusal: some providers refuse with status 200.
+#[derive(Deserialize, Default)]
+struct TokenAnswer {
+    access_token: Option<Secret>,
+    token_type: Option<String>,
+    /// A number, which some endpoints write as a text.
+    expires_in: Option<Value>,
+    refresh_token: Option<Secret>,
+    scope: Option<String>,
+    error: Option<String>,
+    error_description: Option<String>,
+}
+
+/// Where tokens are asked for, and of whom.
+#[derive(Clone, Copy)]
+pub(crate) struct TokenEndpoint<'a> {
+    pub(crate) issuer: &'a str,
+    pub(crate) url: &'a Url,
+}
+
+impl<'a> TokenEndpoint<'a> {
+    pub(crate) fn of(server: &'a ServerMetadata) -> Self {
+        Self { issuer: &server.issuer, url: &server.token_endpoint }
+    }
+
+    /// Asks for tokens. What the request is for stands in `fields`.
+    pub(crate) async fn ask(
+        &self,
+        endpoints: Endpoints<'_>,
+        client: &OAuthClient,
+        fields: &[(&str, &str)],
+        now: Timestamp,
+    ) -> Result<Tokens, SignInError> {
+        let proof = client.proof(self.issuer, now)?;
+        let answer = endpoints.post_form("token", self.url, fields, &proof).await?;
+        read(&answer, now)
+    }
+}
+
+fn read(answer: &Answer, now: Timestamp) -> Result<Tokens, SignInError> {
+    let said: TokenAnswer = serde_json::from_slice(&answer.body)
+        .ok()
+        .or_else(|| form(&answer.body))
+        .unwrap_or_default();
+    if said.error.is_some() || !answer.status.is_success() {
+        let (error, description) = (said.error.as_deref(), said.error_description.as_deref());
+        return Err(SignInError::Token(Refused::new(error, description, answer.status)));
+    }
+    let access = said.access_token.filter(|token| !token.expose().is_empty());
+    let Some(access) = access else {
+        return Err(SignInError::TokenAnswer("it has no `access_token`"));
+    };
+    if said.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+        return Err(SignInError::TokenAnswer("its token is not a bearer token"));
+    }
+    // A token goes into a header as it is (RFC 6750, section 2.1).
+    if access.expose().len() > TOKEN_LIMIT || !access.expose().bytes().all(|b| b.is_ascii_graphic())
+    {
+        return Err(SignInError::TokenAnswer("its token fits into no header"));
+    }
+    let seconds = said.expires_in.as_ref().and_then(|value| match value {
+        Value::String(text) => text.trim().parse().ok(),
+        // A fraction, or more than a number holds, is as good as no word.
+        other => other.as_u64(),
+    });
+    let lifetime = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(LIFETIME_LIMIT_S)));
+    let words = |scope: String| {
+        scope.split([' ', ',']).filter(|it| !it.is_empty()).map(str::to_owned).collect()
+    };
+    Ok(Tokens {
+        access,
+        refresh: said.refresh_token.filter(|token| !token.expose().is_empty()),
+        obtained_at: now,
+        expires_at: lifetime.map(|lifetime| now.plus(lifetime)),
+        scopes: said.scope.map(words),
+    })
+}
+
+/// An answer as a form, which at least one large provider writes unless it is begged not to.
+fn form(body: &[u8]) -> Option<TokenAnswer> {
+    let mut answer = TokenAnswer::default();
+    for (name, value) in url::form_urlencoded::parse(body) {
+        let value = value.into_owned();
+        match &*name {
+            "access_token" => answer.access_token = Some(Secret::new(value)),
+            "token_type" => answer.token_type = Some(value),
+            "expires_in" => answer.expires_in = Some(Value::String(value)),
+            "refresh_token" => answer.refresh_token = Some(Secret::new(value)),
+            "scope" => answer.scope = Some(value),
+            "error" => answer.error = Some(value),
+            "error_description" => answer.error_description = Some(value),
+            _ => {}
+        }
+    }
+    (answer.access_token.is_some() || answer.error.is_some()).then_some(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    fn check(status: u16, body: &str, expected: &str) {
+        let answer =
+            Answer { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into() };
+        let told = match read(&answer, Timestamp::from_millis(0)) {
+            Ok(tokens) => format!(
+                "{} {:?} {:?} {:?}",
+                tokens.access.expose(),
+                tokens.refresh.as_ref().map(Secret::expose),
+                tokens.expires_at.map(Timestamp::as_millis),
+                tokens.scopes
+            ),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(told, expected, "{body}");
+    }
+
+    #[test]
+    fn answers_are_read_as_providers_write_them() {
+        check(200, r#"{"access_token":"a","token_type":"Bearer"}"#, "a None None None");
+        check(
+            200,
+            r#"{"access_token":"a","token_type":"bearer","expires_in":"60","refresh_token":"r","scope":"x y"}"#,
+            r#"a Some("r") Some(60000) Some(["x", "y"])"#,
+        );
+        check(
+            200,
+            r#"{"access_token":"a","expires_in":1e99,"refresh_token":""}"#,
+            "a None None None",
+        );
+        check(
+            200,
+            "access_token=a&scope=repo%2Cgist&token_type=bearer",
+            r#"a None None Some(["repo", "gist"])"#,
+        );
+        let gone = "no token was given: `invalid_grant`: gone";
+        check(400, r#"{"error":"invalid_grant","error_description":"gone"}"#, gone);
+        check(200, r#"{"error":"invalid_grant","error_description":"gone"}"#, gone);
+        check(200, "error=invalid_grant&error_description=gone", gone);
+        check(502, "<html>", "no token was given: HTTP status 502 Bad Gateway");
+        let unusable =
+            |reason: &str| format!("the token endpoint's answer cannot be used: {reason}");
+        check(200, "{}", &unusable("it has no `access_token`"));
+        check(200, "<html>", &unusable("it has no `access_token`"));
+        check(
+            200,
+            r#"{"access_token":"a","token_type":"DPoP"}"#,
+            &unusable("its token is not a bearer token"),
+        );
+        check(200, r#"{"access_token":"a\r\nx"}"#, &unusable("its token fits into no header"));
+    }
+}

@@ -1,0 +1,359 @@
+//! What sign-ins at sources brought, sealed.
+//!
+//! Each row is encrypted under a data key, with the row's place and generation as associated data,
+//! so rows can neither be exchanged nor put back unnoticed while another one stands. The data key
+//! lies in the database, wrapped by a root key that does not.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use gatefold_core::{Domain, Secret, Timestamp, UpstreamIdentity, UserId};
+use sqlx::{Connection as _, SqliteConnection};
+use tokio::sync::Mutex;
+
+use crate::database::millis;
+use crate::sealing::{SealedText, Sealer};
+use crate::{Store, StoreError, opening};
+
+mod data_keys;
+mod root_key;
+
+use self::data_keys::DataKey;
+pub use self::root_key::RootKey;
+use self::root_key::RootKeys;
+
+/// The most grants of one state directory.
+const GRANTS: i64 = 100_000;
+
+const READ: &str = "
+    SELECT generation, key, nonce, sealed FROM grants WHERE source = ?1 AND identity = ?2";
+
+const GENERATION: &str = "SELECT generation FROM grants WHERE source = ?1 AND identity = ?2";
+
+const COUNT: &str = "SELECT count(*) FROM grants";
+
+const WRITE: &str = "
+    INSERT INTO grants (source, identity, generation, key, nonce, sealed)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+    ON CONFLICT (source, identity) DO UPDATE SET
+        generation = ?3, key = ?4, nonce = ?5, sealed = ?6, holder = NULL, leased_until = NULL";
+
+const LEASE: &str = "
+    UPDATE grants SET holder = ?4, leased_until = ?6
+    WHERE source = ?1 AND identity = ?2 AND generation = ?3
+        AND (holder IS NULL OR holder = ?4 OR leased_until <= ?5)";
+
+const RELEASE: &str = "
+    UPDATE grants SET holder = NULL, leased_until = NULL
+    WHERE source = ?1 AND identity = ?2 AND holder = ?3";
+
+const REMOVE: &str = "DELETE FROM grants WHERE source = ?1 AND identity = ?2";
+
+const PLACES: &str = "SELECT source, identity FROM grants ORDER BY source, identity";
+
+const ALL: &str = "SELECT source, identity, generation, key, nonce, sealed FROM grants";
+
+const RESEAL: &str = "
+    UPDATE grants SET key = ?3, nonce = ?4, sealed = ?5 WHERE source = ?1 AND identity = ?2";
+
+/// Where a grant belongs: a source, and whose it is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantKey {
+    pub source: Domain,
+    pub identity: UpstreamIdentity,
+}
+
+/// A grant as text, with its generation.
+#[derive(Debug, Clone)]
+pub struct GrantText {
+    pub generation: u64,
+    pub text: Secret,
+}
+
+/// The table of grants, with the keys that open it. Clones share them.
+#[derive(Clone)]
+pub struct GrantTable {
+    store: Store,
+    root: Arc<RootKeys>,
+    /// The data keys that were unwrapped. At most [`data_keys::KEPT`].
+    sealers: Arc<Mutex<HashMap<i64, Arc<Sealer>>>>,
+}
+
+type Row = (i64, i64, Vec<u8>, Vec<u8>);
+
+impl Store {
+    /// The table of grants. No key is read or made before one is needed.
+    pub fn grants(&self, root: RootKey) -> GrantTable {
+        let root = Arc::new(RootKeys::new(root, self.state_dir()));
+        GrantTable { store: self.clone(), root, sealers: Arc::default() }
+    }
+}
+
+impl GrantTable {
+    pub async fn read(&self, key: &GrantKey) -> Result<Option<GrantText>, StoreError> {
+        let row: Option<Row> = sqlx::query_as(READ)
+            .bind(key.source.as_str())
+            .bind(key.identity_text())
+            .fetch_optional(&mut *self.store.inner().connection().await)
+            .await
+            .map_err(|source| self.store.inner().error(source))?;
+        let Some(row) = row else { return Ok(None) };
+        let generation = row.0;
+        let text = self.open(key, row).await?;
+        Ok(Some(GrantText { generation: generation.cast_unsigned(), text }))
+    }
+
+    /// The generation alone, which needs no key.
+    pub async fn generation(&self, key: &GrantKey) -> Result<Option<u64>, StoreError> {
+        let generation: Option<i64> = sqlx::query_scalar(GENERATION)
+            .bind(key.source.as_str())
+            .bind(key.identity_text())
+            .fetch_optional(&mut *self.store.inner().connection().await)
+            .await
+            .map_err(|source| self.store.inner().error(source))?;
+        Ok(generation.map(i64::cast_unsigned))
+    }
+
+    /// Writes a grant and ends its lease. With `from`, only over that generation. Returns the new
+    /// generation, or None if another one was there.
+    pub async fn write(
+        &self,
+        key: &GrantKey,
+        text: &Secret,
+        from: Option<u64>,
+    ) -> Result<Option<u64>, StoreError> {
+        let store = self.store.inner();
+        let data_key = self.current().await?;
+        let write = async {
+            let mut connection = store.connection().await;
+            // Immediate, because another process may write the same row.
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            let before: Option<i64> = sqlx::query_scalar(GENERATION)
+                .bind(key.source.as_str())
+                .bind(key.identity_text())
+                .fetch_optional(&mut *transaction)
+                .await?;
+            let is_other = from.is_some_and(|from| before != Some(from.cast_signed()));
+            if is_other {
+                return Ok(Written::Other);
+            }
+            let count: i64 = sqlx::query_scalar(COUNT).fetch_one(&mut *transaction).await?;
+            if before.is_none() && count >= GRANTS {
+                return Ok(Written::Full);
+            }
+            // A deletion leaves no trace, so the date is what later ones are above.
+            let generation = millis(store.now()).max(before.unwrap_or(0).saturating_add(1));
+            let place = key.place(generation);
+            let sealed = match data_key.sealer.seal(text.expose().as_bytes().to_vec(), &place) {
+                Ok(sealed) => sealed,
+                Err(error) => return Ok(Written::Failed(error)),
+            };
+            bound(WRITE, key)
+                .bind(generation)
+                .bind(data_key.id)
+                .bind(&sealed.nonce[..])
+                .bind(sealed.body)
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            sqlx::Result::Ok(Written::As(generation))
+        };
+        match write.await.map_err(|source| store.error(source))? {
+            Written::As(generation) => Ok(Some(generation.cast_unsigned())),
+            Written::Other => Ok(None),
+            Written::Full => Err(StoreError::TooManyGrants { limit: GRANTS }),
+            Written::Failed(error) => Err(error),
+        }
+    }
+
+    /// Takes the lease of a generation, unless another holder has it at `now`.
+    pub async fn lease(
+        &self,
+        key: &GrantKey,
+        generation: u64,
+        holder: &str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let query = bound(LEASE, key)
+            .bind(generation.cast_signed())
+            .bind(holder)
+            .bind(millis(now))
+            .bind(millis(until));
+        Ok(self.changed(query).await? > 0)
+    }
+
+    pub async fn release(&self, key: &GrantKey, holder: &str) -> Result<(), StoreError> {
+        self.changed(bound(RELEASE, key).bind(holder)).await.map(drop)
+    }
+
+    /// Returns whether there was one.
+    pub async fn remove(&self, key: &GrantKey) -> Result<bool, StoreError> {
+        Ok(self.changed(bound(REMOVE, key)).await? > 0)
+    }
+
+    pub async fn places(&self) -> Result<Vec<GrantKey>, StoreError> {
+        let rows: Vec<(String, String)> = sqlx::query_as(PLACES)
+            .fetch_all(&mut *self.store.inner().connection().await)
+            .await
+            .map_err(|source| self.store.inner().error(source))?;
+        Ok(rows
+            .into_iter()
+            .filter_map(|(source, identity)| GrantKey::of(&source, &identity))
+            .collect())
+    }
+
+    /// Seals everything anew: under a new data key, and under a new root key if that is our own
+    /// file. Returns the number of grants.
+    pub async fn rotate(&self) -> Result<usize, StoreError> {
+        let store = self.store.inner();
+        // Two rotations at once would drop each other's root key.
+        let _turn = opening::wait_to_start(self.store.state_dir()).await?;
+        let root = self.root.renewed().await?;
+        let fresh = DataKey::fresh()?;
+        let mut connection = store.connection().await;
+        let mut transaction =
+            connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| store.error(source))?;
+        let id =
+            fresh.insert(&mut transaction, &root, store.now()).await.map_err(|it| it.of(store))?;
+        let rows: Vec<(String, String, i64, i64, Vec<u8>, Vec<u8>)> =
+            sqlx::query_as(ALL).fetch_all(&mut *transaction).await.map_err(|it| store.error(it))?;
+        let count = rows.len();
+        for (source, identity, generation, data_key, nonce, sealed) in rows {
+            let Some(key) = GrantKey::of(&source, &identity) else { continue };
+            let sealer = self.sealer(&mut transaction, data_key).await?;
+            let place = key.place(generation);
+            let text = opened(&sealer, &place, nonce, sealed).ok_or_else(|| self.damaged())?;
+            let sealed = fresh.sealer.seal(text, &place)?;
+            bound(RESEAL, &key)
+                .bind(id)
+                .bind(&sealed.nonce[..])
+                .bind(sealed.body)
+                .execute(&mut *transaction)
+                .await
+                .map_err(|source| store.error(source))?;
+        }
+        data_keys::drop_before(&mut transaction, id).await.map_err(|it| store.error(it))?;
+        transaction.commit().await.map_err(|source| store.error(source))?;
+        drop(connection);
+        self.root.settle().await?;
+        Ok(count)
+    }
+
+    /// The newest data key. Makes the first one.
+    async fn current(&self) -> Result<DataKey, StoreError> {
+        let store = self.store.inner();
+        {
+            let mut connection = store.connection().await;
+            let newest = data_keys::newest(&mut connection).await;
+            if let Some(id) = newest.map_err(|source| store.error(source))? {
+                let sealer = self.sealer(&mut connection, id).await?;
+                return Ok(DataKey { id, sealer });
+            }
+        }
+        let (root, fresh) = (self.root.newest().await?, DataKey::fresh()?);
+        let mut connection = store.connection().await;
+        let mut transaction =
+            connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| store.error(source))?;
+        // Another process may have been first.
+        let newest = data_keys::newest(&mut transaction).await;
+        if let Some(id) = newest.map_err(|source| store.error(source))? {
+            let sealer = self.sealer(&mut transaction, id).await?;
+            return Ok(DataKey { id, sealer });
+        }
+        let id =
+            fresh.insert(&mut transaction, &root, store.now()).await.map_err(|it| it.of(store))?;
+        transaction.commit().await.map_err(|source| store.error(source))?;
+        Ok(DataKey { id, sealer: fresh.sealer })
+    }
+
+    async fn open(&self, key: &GrantKey, row: Row) -> Result<Secret, StoreError> {
+        let (generation, data_key, nonce, sealed) = row;
+        let mut connection = self.store.inner().connection().await;
+        let sealer = self.sealer(&mut connection, data_key).await?;
+        let text = opened(&sealer, &key.place(generation), nonce, sealed);
+        let text = text.and_then(|text| String::from_utf8(text).ok());
+        text.map(Secret::new).ok_or_else(|| self.damaged())
+    }
+
+    /// The sealer of a data key.
+    async fn sealer(
+        &self,
+        connection: &mut SqliteConnection,
+        id: i64,
+    ) -> Result<Arc<Sealer>, StoreError> {
+        let mut sealers = self.sealers.lock().await;
+        if let Some(sealer) = sealers.get(&id) {
+            return Ok(sealer.clone());
+        }
+        let wrapped = data_keys::wrapped(connection, id).await;
+        let wrapped = wrapped.map_err(|source| self.store.inner().error(source))?;
+        let wrapped = wrapped.ok_or_else(|| self.damaged())?;
+        let root = self.root.find(&wrapped.root).await?;
+        let root = root.ok_or_else(|| StoreError::OtherRootKey { path: self.path() })?;
+        let sealer = Arc::new(wrapped.unwrapped(&root, id).ok_or_else(|| self.damaged())?);
+        if sealers.len() >= data_keys::KEPT {
+            sealers.clear();
+        }
+        sealers.insert(id, sealer.clone());
+        Ok(sealer)
+    }
+
+    async fn changed(
+        &self,
+        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<u64, StoreError> {
+        let store = self.store.inner();
+        let done = query.execute(&mut *store.connection().await).await;
+        Ok(done.map_err(|source| store.error(source))?.rows_affected())
+    }
+
+    fn damaged(&self) -> StoreError {
+        StoreError::AlteredGrant { path: self.path() }
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        crate::database::Database::path(self.store.state_dir())
+    }
+}
+
+enum Written {
+    As(i64),
+    Other,
+    Full,
+    Failed(StoreError),
+}
+
+impl GrantKey {
+    fn identity_text(&self) -> String {
+        match &self.identity {
+            UpstreamIdentity::Shared => String::new(),
+            UpstreamIdentity::User(user) => format!("user:{user}"),
+        }
+    }
+
+    fn of(source: &str, identity: &str) -> Option<Self> {
+        let identity = match identity {
+            "" => UpstreamIdentity::Shared,
+            user => UpstreamIdentity::User(UserId::new(user.strip_prefix("user:")?)),
+        };
+        Some(Self { source: Domain::parse(source).ok()?, identity })
+    }
+
+    /// What a grant is bound to besides its key.
+    fn place(&self, generation: i64) -> Vec<u8> {
+        let (source, identity) = (self.source.as_str(), self.identity_text());
+        format!("grant\0{source}\0{identity}\0{generation}").into_bytes()
+    }
+}
+
+fn opened(sealer: &Sealer, place: &[u8], nonce: Vec<u8>, body: Vec<u8>) -> Option<Vec<u8>> {
+    sealer.open(SealedText { nonce: nonce.try_into().ok()?, body }, place)
+}
+
+fn bound<'q>(
+    sql: &'static str,
+    key: &GrantKey,
+) -> sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments> {
+    sqlx::query(sql).bind(key.source.as_str().to_owned()).bind(key.identity_text())
+}

@@ -1,0 +1,165 @@
+//! The root key, which wraps data keys and lies outside the database.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io::ErrorKind};
+
+use gatefold_core::Secret;
+use gatefold_dispatch::SealKey;
+use sha2::{Digest as _, Sha256};
+use tempfile::NamedTempFile;
+
+use crate::StoreError;
+use crate::blocking::blocking;
+use crate::sealing::Sealer;
+
+const FILE: &str = "root.key";
+
+/// The length of a key, in bytes. The file has one, or two while a rotation is under way.
+const BYTES: usize = 32;
+
+/// How many bytes of a key's digest tell it from others.
+const FINGERPRINT: usize = 8;
+
+/// What the key is derived for.
+const PURPOSE: &str = "gatefold data keys";
+
+/// Where the root key comes from.
+#[derive(Debug, Clone, Default)]
+pub enum RootKey {
+    /// The file `root.key` in the state directory, which only its owner can read. It is made when
+    /// it is needed.
+    #[default]
+    File,
+    /// A secret from elsewhere, and the one before it, for as long as not everything is sealed
+    /// anew.
+    Given { current: Secret, previous: Option<Secret> },
+}
+
+/// A root key that is ready for use.
+pub(super) struct RootSealer {
+    pub(super) sealer: Sealer,
+    pub(super) fingerprint: [u8; FINGERPRINT],
+}
+
+pub(super) struct RootKeys {
+    root: RootKey,
+    state_dir: PathBuf,
+}
+
+impl RootSealer {
+    fn new(bytes: [u8; BYTES]) -> Arc<Self> {
+        let sealer = Sealer::new(&SealKey::new(bytes), PURPOSE);
+        let digest = Sha256::digest([b"root key".as_slice(), &bytes].concat());
+        let fingerprint = std::array::from_fn(|at| digest[at]);
+        Arc::new(Self { sealer, fingerprint })
+    }
+
+    fn given(secret: &Secret) -> Arc<Self> {
+        Self::new(Sha256::digest(secret.expose()).into())
+    }
+}
+
+impl RootKeys {
+    pub(super) fn new(root: RootKey, state_dir: &Path) -> Self {
+        Self { root, state_dir: state_dir.to_owned() }
+    }
+
+    /// The key for new data keys. Makes the file if there is none.
+    pub(super) async fn newest(&self) -> Result<Arc<RootSealer>, StoreError> {
+        match &self.root {
+            RootKey::Given { current, .. } => Ok(RootSealer::given(current)),
+            RootKey::File => {
+                let keys = self.in_file(|path| read_or_create(path)).await?;
+                Ok(RootSealer::new(keys[0]))
+            }
+        }
+    }
+
+    /// The key with a fingerprint.
+    pub(super) async fn find(
+        &self,
+        fingerprint: &[u8],
+    ) -> Result<Option<Arc<RootSealer>>, StoreError> {
+        let keys: Vec<_> = match &self.root {
+            RootKey::Given { current, previous } => [Some(current), previous.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(RootSealer::given)
+                .collect(),
+            RootKey::File => {
+                let keys = self.in_file(|path| read(path)).await?;
+                keys.into_iter().map(RootSealer::new).collect()
+            }
+        };
+        Ok(keys.into_iter().find(|key| key.fingerprint == fingerprint))
+    }
+
+    /// The key to seal everything anew with. In our own file it is a new one, before the old one.
+    pub(super) async fn renewed(&self) -> Result<Arc<RootSealer>, StoreError> {
+        if let RootKey::Given { current, .. } = &self.root {
+            return Ok(RootSealer::given(current));
+        }
+        let mut fresh = [0; BYTES];
+        getrandom::fill(&mut fresh).map_err(StoreError::Random)?;
+        self.in_file(move |path| {
+            let old = read_or_create(path)?;
+            write(path, &[fresh, old[0]])
+        })
+        .await?;
+        Ok(RootSealer::new(fresh))
+    }
+
+    /// Forgets the old key, once nothing is sealed with it.
+    pub(super) async fn settle(&self) -> Result<(), StoreError> {
+        if let RootKey::File = self.root {
+            self.in_file(|path| write(path, &read(path)?[..1])).await?;
+        }
+        Ok(())
+    }
+
+    async fn in_file<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let path = self.state_dir.join(FILE);
+        blocking(move || act(&path).map_err(|source| StoreError::unusable(&path, source))).await
+    }
+}
+
+fn read(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
+    let bytes = fs::read(path)?;
+    let keys: Vec<[u8; BYTES]> =
+        bytes.chunks_exact(BYTES).filter_map(|key| key.try_into().ok()).collect();
+    let is_whole = bytes.len() == BYTES * keys.len() && (1..=2).contains(&keys.len());
+    if is_whole { Ok(keys) } else { Err(io::Error::other("it is no key of ours")) }
+}
+
+fn read_or_create(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
+    match read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let mut key = [0; BYTES];
+            getrandom::fill(&mut key).map_err(io::Error::other)?;
+            let file = temporary(path, &[key])?;
+            // When several processes make one at the same time, the first wins.
+            match file.persist_noclobber(path) {
+                Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
+                _ => read(path),
+            }
+        }
+        read => read,
+    }
+}
+
+fn write(path: &Path, keys: &[[u8; BYTES]]) -> io::Result<()> {
+    temporary(path, keys)?.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// A file that only its owner can read, as `tempfile` makes them.
+fn temporary(path: &Path, keys: &[[u8; BYTES]]) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(&keys.concat())?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
