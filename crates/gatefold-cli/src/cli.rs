@@ -1,5 +1,6 @@
 //! The command line: what each command does, and everything that is printed.
 
+mod accounts;
 mod approvals;
 mod arguments;
 mod call;
@@ -139,6 +140,9 @@ async fn dispatch(
         Command::Logs(it) => logs::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
+        Command::Login(it) => accounts::login(it, shared, environment, output).await,
+        Command::Logout(it) => accounts::logout(it, shared, environment, output).await,
+        Command::Accounts(it) => accounts::list(it, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, shared, environment, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),
         Command::Config(command) => config::run(command, shared, environment, output),

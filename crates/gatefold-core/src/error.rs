@@ -50,6 +50,9 @@ pub enum CallError {
         #[source]
         source: Option<BoxError>,
     },
+    /// Nothing was done, because a person has to sign in first.
+    #[error("`{domain}` {reason}; tell the user, and call again once that is done")]
+    NeedsSignIn { domain: Domain, reason: String },
     /// The source failed recently and gets no calls for a while: nothing was attempted.
     #[error("`{domain}` is unavailable: {reason}")]
     CircuitOpen { domain: Domain, reason: String },
@@ -217,6 +220,7 @@ impl CallError {
             }
             Self::Resume(_) => "resume",
             Self::Unavailable { .. } | Self::CircuitOpen { .. } => "unavailable",
+            Self::NeedsSignIn { .. } => "sign_in",
             Self::Lost { .. } => "lost",
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",

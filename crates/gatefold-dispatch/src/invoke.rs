@@ -249,9 +249,12 @@ impl PinnedTurn {
                 | CallError::Protocol { .. }
                 | CallError::Deadline { .. },
             ) => pass.failed(),
-            Err(CallError::Cancelled | CallError::Busy { .. } | CallError::CircuitOpen { .. }) => {
-                drop(pass);
-            }
+            Err(
+                CallError::Cancelled
+                | CallError::Busy { .. }
+                | CallError::CircuitOpen { .. }
+                | CallError::NeedsSignIn { .. },
+            ) => drop(pass),
             _ => pass.succeeded(),
         }
         result

@@ -2,6 +2,7 @@
 
 mod back_channel;
 mod backoff;
+mod challenge;
 mod credentials;
 mod handshake;
 mod http;
@@ -30,6 +31,7 @@ mod subscription_log;
 mod unreadable;
 mod wire;
 
+pub use challenge::answer_to_stranger;
 pub(crate) use lines::{Line, Lines};
 pub use process::{INSIDE, end_children, kill_children};
 pub use settings::{EraChoice, HttpSettings, McpSettings, StdioSettings, Transport};

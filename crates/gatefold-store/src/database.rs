@@ -18,7 +18,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_PAGES: &str = "16384";
 
 /// The schema, one migration after another. Released migrations never change.
-const MIGRATIONS: [(i64, &str, &str); 9] = [
+const MIGRATIONS: [(i64, &str, &str); 10] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
     (3, "past_queries", include_str!("../migrations/0003_past_queries.sql")),
@@ -28,6 +28,7 @@ const MIGRATIONS: [(i64, &str, &str); 9] = [
     (7, "results", include_str!("../migrations/0007_results.sql")),
     (8, "notes", include_str!("../migrations/0008_notes.sql")),
     (9, "used_tools", include_str!("../migrations/0009_used_tools.sql")),
+    (10, "grants", include_str!("../migrations/0010_grants.sql")),
 ];
 
 #[derive(Clone)]

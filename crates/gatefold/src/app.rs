@@ -1,5 +1,6 @@
 //! A gateway, put together from a configuration and running.
 
+mod accounts;
 mod builder;
 mod costs;
 mod disclosure;
@@ -24,6 +25,7 @@ use gatefold_dispatch::{Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, So
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
+use gatefold_oauth::{SignInError, SiteSettings};
 use gatefold_store::{ReachAttempt, Store, StoreError};
 
 use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
@@ -36,6 +38,7 @@ use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 
+pub use accounts::SourceAccounts;
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
@@ -59,6 +62,8 @@ pub enum AppError {
     Disclosure(#[from] UnknownDisclosure),
     #[error(transparent)]
     Egress(#[from] EgressError),
+    #[error(transparent)]
+    SignIn(#[from] SignInError),
 }
 
 /// A running gateway.
@@ -73,6 +78,7 @@ pub struct App {
     results: KeptResults,
     server: Arc<Server>,
     store: Store,
+    accounts: SourceAccounts,
     clock: Arc<dyn Clock>,
     factory: SourceFactory,
     started_at: Timestamp,
@@ -169,6 +175,27 @@ impl App {
     /// The state directory, open.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// The sign-ins at sources.
+    pub fn accounts(&self) -> &SourceAccounts {
+        &self.accounts
+    }
+
+    /// Lists a source anew, as after a sign-in. `None` if there is no such source.
+    pub async fn refresh(&self, domain: &Domain) -> Option<Result<(), CallError>> {
+        let applied = self.applied.load_full();
+        let found = applied.sources.iter().find(|source| source.config.domain == *domain)?;
+        let refreshed = found.source.clone()?.refresh().await;
+        if refreshed.is_ok() {
+            self.await_catalogue(std::slice::from_ref(domain)).await;
+        }
+        Some(refreshed)
+    }
+
+    /// A source whose users may sign in, if it is one.
+    pub fn site(&self, config: &SourceConfig) -> Option<SiteSettings> {
+        self.factory.site(config)
     }
 
     /// The configuration in force.

@@ -42,6 +42,7 @@ use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
+use gatefold_store::RootKey;
 
 use kinds::{KindSection, Need};
 
@@ -91,6 +92,8 @@ pub struct Config {
     pub state_dir: Option<PathBuf>,
     /// Where secrets are looked up before they are in the keyring.
     pub secrets_file: Option<PathBuf>,
+    /// What the keys of kept sign-ins are wrapped with.
+    pub root_key: RootKey,
     pub audit: AuditConfig,
 }
 

@@ -318,6 +318,12 @@ pub(crate) enum Secret {
     /// Take a secret out of the keyring
     #[command(after_long_help = "Example:\n  gatefold secret remove GITHUB_TOKEN")]
     Remove { name: String },
+    /// Seal the kept sign-ins under new keys
+    ///
+    /// Makes a new data key, and a new root key if that is Gatefold's own file. After a change of
+    /// `root_key`, keep the old one as `previous_root_key` until this has run.
+    #[command(after_long_help = "Example:\n  gatefold secret rotate")]
+    Rotate,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::accounts::{AccountList, Login, Logout};
 use super::approvals::Approvals;
 use super::arguments::{
     Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, SharedOptions,
@@ -84,6 +85,19 @@ pub(crate) enum Command {
     /// Remove Gatefold from a client's configuration and put back what was there
     #[command(after_long_help = "Example:\n  gatefold disconnect claude-code")]
     Disconnect(Disconnect),
+    /// Sign in at a remote server
+    ///
+    /// Finds out where the server's users sign in, opens the browser there, and keeps what it comes
+    /// back with, sealed, in the state directory. A running gateway goes on with it at once.
+    #[command(after_long_help = "Examples:\n  gatefold login tickets\n  \
+                               gatefold login tickets --no-browser")]
+    Login(Login),
+    /// Sign out at a remote server
+    #[command(after_long_help = "Example:\n  gatefold logout tickets")]
+    Logout(Logout),
+    /// List who is signed in where
+    #[command(after_long_help = "Example:\n  gatefold accounts --json")]
+    Accounts(AccountList),
     /// Connect every source and report how each one does
     #[command(after_long_help = "Example:\n  gatefold check --mcp-config ~/.cursor/mcp.json")]
     Check(Check),
@@ -197,6 +211,9 @@ impl Command {
             Self::Disconnect(disconnect) => disconnect.format.json,
             Self::Check(check) => check.format.json,
             Self::Doctor(doctor) => doctor.format.json,
+            Self::Login(login) => login.format.json,
+            Self::Logout(logout) => logout.format.json,
+            Self::Accounts(accounts) => accounts.format.json,
             Self::Approvals(approvals) => approvals.format().json,
             Self::Calls(calls) => calls.is_json(),
             Self::Logs(logs) => logs.format.json,

@@ -43,6 +43,10 @@ pub(super) enum ControlRequest {
     /// What is on record in its state directory.
     Record,
     Tools(ToolsRequest),
+    /// Somebody has signed in at a source, or out.
+    Refresh {
+        source: String,
+    },
     /// The lines of a source after this number.
     Log {
         source: String,

@@ -15,10 +15,11 @@ use super::output::terminal_width;
 use super::prose::wrapped;
 
 /// Commands by what people want to do.
-const GROUPS: [(&str, &[&str]); 6] = [
+const GROUPS: [(&str, &[&str]); 7] = [
     ("Try it", &["demo"]),
     ("Set up", &["init", "import", "connect", "disconnect", "secret", "index", "model", "config"]),
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
+    ("Sign in", &["login", "logout", "accounts"]),
     ("Run", &["serve", "stdio", "approvals"]),
     (
         "Look",

@@ -16,7 +16,8 @@ use serde_json::json;
 
 use super::arguments::{Secret, SharedOptions};
 use super::output::Output;
-use super::{failure, paths, stop};
+use super::table::number_of;
+use super::{failure, paths, session, stop};
 
 pub(super) async fn run(
     secret: &Secret,
@@ -30,9 +31,23 @@ pub(super) async fn run(
             Secret::Set { name } => set(legal(name)?, &place, output).await,
             Secret::List { .. } => list(&place, output),
             Secret::Remove { name } => remove(&legal(name)?, &place, output),
+            Secret::Rotate => rotate(shared, environment, output).await,
         }
     })
     .await
+}
+
+/// Seals the kept sign-ins under new keys.
+async fn rotate(
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let app = session::open(shared, environment).await?.app;
+    let rotated = app.accounts().table().rotate().await;
+    app.close().await;
+    output.line(&format!("sealed {} under new keys", number_of(rotated?, "sign-in")));
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Where secrets are kept.

@@ -168,6 +168,10 @@ impl<'a> Rendering<'a> {
                  unreachable. Other domains are still available."
                 )
             }
+            CallError::NeedsSignIn { domain, reason } => format!(
+                "Tool '{name}' cannot be called yet: upstream server '{domain}' {reason}. Tell the \
+                 user, and call it again once that is done."
+            ),
             CallError::Busy { domain, of } => format!(
                 "Tool '{name}' is busy: upstream server '{domain}' {}. {}",
                 of.reason(),

@@ -1,50 +1,105 @@
 //! The credentials of one identity at one remote server, as headers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ::http::header::{HeaderMap, HeaderName, HeaderValue};
+use ::http::header::{HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use gatefold_core::{Domain, UpstreamIdentity};
-use gatefold_dispatch::{Credential, CredentialSet, Credentials};
+use gatefold_dispatch::{
+    Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, RefusalCause,
+};
+use gatefold_policy::secrecy::KnownSecrets;
+
+use super::own_secrets;
+use super::request::WireError;
+use super::settings::Transport;
+
+/// The most challenges of one answer that are handed on.
+const CHALLENGES: usize = 8;
 
 /// Asks for credentials, and keeps the headers that the last ones made.
 pub(crate) struct CredentialHeaders {
     port: Arc<dyn Credentials>,
     /// Sent with every request, except where a credential has the same name.
     configured: CredentialSet,
+    transport: Transport,
     domain: Domain,
     identity: UpstreamIdentity,
-    prepared: Mutex<Option<(CredentialSet, HeaderMap)>>,
+    prepared: Mutex<Prepared>,
+}
+
+/// What the last credentials made.
+struct Prepared {
+    set: Option<CredentialSet>,
+    headers: HeaderMap,
+    /// What is masked in the server's words: the configuration's secrets and the credentials.
+    secrets: Arc<KnownSecrets>,
 }
 
 impl CredentialHeaders {
+    /// `secrets` are those of the transport.
     pub(crate) fn new(
         port: Arc<dyn Credentials>,
         configured: CredentialSet,
+        transport: Transport,
+        secrets: Arc<KnownSecrets>,
         domain: Domain,
         identity: UpstreamIdentity,
     ) -> Self {
-        Self { port, configured, domain, identity, prepared: Mutex::default() }
+        let prepared = Prepared { set: None, headers: HeaderMap::new(), secrets };
+        Self { port, configured, transport, domain, identity, prepared: Mutex::new(prepared) }
     }
 
-    /// The headers of the current credentials. The error says why there are none.
-    pub(crate) async fn headers(&self) -> Result<HeaderMap, String> {
+    /// The headers of the current credentials.
+    pub(crate) async fn headers(&self) -> Result<HeaderMap, WireError> {
         // Credentials are usually at hand, which saves allocating a future for each request.
         let set = match self.port.at_hand(&self.domain, &self.identity) {
             Some(set) => set,
-            None => self.port.obtain(&self.domain, &self.identity).await.map_err(|error| {
-                tracing::debug!(domain = %self.domain, ?error, "credentials were not obtained");
-                format!("its credentials could not be had: {error}")
-            })?,
+            None => self.obtained().await?,
         };
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, headers)) = &*prepared
-            && Arc::ptr_eq(known, &set)
-        {
-            return Ok(headers.clone());
+        let mut prepared = self.lock();
+        if !prepared.set.as_ref().is_some_and(|known| Arc::ptr_eq(known, &set)) {
+            let headers = headers_of(self.configured.iter().chain(set.iter()));
+            prepared.headers = headers.map_err(WireError::NoCredentials)?;
+            prepared.secrets = Arc::new(own_secrets::with_credentials(&self.transport, &set));
+            prepared.set = Some(set);
         }
-        let headers = headers_of(self.configured.iter().chain(set.iter()))?;
-        *prepared = Some((set, headers.clone()));
-        Ok(headers)
+        Ok(prepared.headers.clone())
+    }
+
+    async fn obtained(&self) -> Result<CredentialSet, WireError> {
+        let obtained = self.port.obtain(&self.domain, &self.identity).await;
+        obtained.map_err(|error| {
+            tracing::debug!(domain = %self.domain, ?error, "credentials were not obtained");
+            if error.needs_sign_in {
+                return WireError::NeedsSignIn(error.reason);
+            }
+            WireError::NoCredentials(format!("its credentials could not be had: {error}"))
+        })
+    }
+
+    /// Reports that the server refused the current credentials. Without an error there are others.
+    pub(crate) async fn refused(
+        &self,
+        cause: RefusalCause,
+        answer: &HeaderMap,
+    ) -> Result<(), CredentialError> {
+        let carried = self.lock().set.clone().unwrap_or_default();
+        let challenges = answer.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
+        let challenges = challenges.filter_map(|value| value.to_str().ok()).map(str::to_owned);
+        let refusal = CredentialRefusal { carried, cause, challenges: challenges.collect() };
+        let refused = self.port.refused(&self.domain, &self.identity, refusal).await;
+        refused.map(drop).inspect_err(|error| {
+            tracing::debug!(domain = %self.domain, ?error, "credentials were refused");
+        })
+    }
+
+    /// What is masked in the server's words.
+    pub(crate) fn secrets(&self) -> Arc<KnownSecrets> {
+        self.lock().secrets.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Prepared> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
-use gatefold_dispatch::MemoryShare;
+use gatefold_dispatch::{MemoryShare, RefusalCause};
 use gatefold_egress::{HttpClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
@@ -69,7 +69,6 @@ pub(crate) struct HttpWire {
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
     notices: ServerNotices,
-    secrets: Arc<KnownSecrets>,
     /// The requests under way by their ids, at most [`PENDING_REQUESTS`].
     under_way: Mutex<HashMap<u64, Arc<BackChannel>>>,
     router: QuestionRouter,
@@ -87,7 +86,6 @@ impl HttpWire {
         url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
-        secrets: Arc<KnownSecrets>,
         era: Era,
     ) -> Arc<Self> {
         let end = CancellationToken::new();
@@ -107,7 +105,6 @@ impl HttpWire {
             asides: Arc::new(Semaphore::new(ASIDES)),
             replies: Arc::new(Semaphore::new(REPLIES)),
             notices,
-            secrets,
             under_way: Mutex::default(),
             router: QuestionRouter::new(),
             forgotten: CancellationToken::new(),
@@ -128,6 +125,11 @@ impl HttpWire {
     /// Notes that the server has forgotten the session.
     fn forget(&self) {
         self.forgotten.cancel();
+    }
+
+    /// What is masked in everything that the server says.
+    fn secrets(&self) -> Arc<KnownSecrets> {
+        self.credentials.secrets()
     }
 
     /// Requests of the stateless era say their method and name in headers, and need no session.
@@ -154,7 +156,7 @@ impl HttpWire {
             return Ok(());
         }
         // A notification has no answer, so a protocol error means nothing here.
-        refused(response, &self.secrets).await.map(drop)
+        refused(response, &self.secrets()).await.map(drop)
     }
 
     /// Ends the stream that belongs to no request, and the session at the server.
@@ -214,8 +216,7 @@ impl HttpWire {
         request: &WireRequest,
         body: Bytes,
     ) -> Result<Reply, WireError> {
-        let sent = self.post(body, Some(request)).await;
-        let response = sent?;
+        let response = self.post_admitted(body, request).await?;
         let status = response.status();
         if request.kind == RequestKind::Greeting {
             self.note_session(&response)?;
@@ -231,14 +232,35 @@ impl HttpWire {
             return self.answer_in_events(response, request).await;
         }
         if !status.is_success() {
-            return refused(response, &self.secrets).await;
+            return refused(response, &self.secrets()).await;
         }
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
         let body = read_capped(response, limit, request.room.as_ref()).await?;
         let broken = || WireError::Broken(NOT_JSON_RPC.to_owned());
-        let body = without_secrets(&body, &self.secrets);
+        let body = without_secrets(&body, &self.secrets());
         let message = ServerMessage::read(&body).ok_or_else(broken)?;
         checked(message.reply(), request.limit)
+    }
+
+    /// Posts a request, and once more if the server wants other credentials and there are some.
+    async fn post_admitted(
+        &self,
+        body: Bytes,
+        request: &WireRequest,
+    ) -> Result<Response, WireError> {
+        let response = self.post(body.clone(), Some(request)).await?;
+        let cause = match response.status() {
+            StatusCode::UNAUTHORIZED => RefusalCause::Unknown,
+            StatusCode::FORBIDDEN if response.headers().contains_key(WWW_AUTHENTICATE) => {
+                RefusalCause::Forbidden
+            }
+            _ => return Ok(response),
+        };
+        match self.credentials.refused(cause, response.headers()).await {
+            Ok(()) => self.post(body, Some(request)).await,
+            Err(error) if error.needs_sign_in => Err(WireError::NeedsSignIn(error.reason)),
+            Err(_) => Ok(response),
+        }
     }
 
     /// Notes the session that the answer to a greeting names. With status 401 or 403 the answer is
@@ -278,7 +300,7 @@ impl HttpWire {
 
     /// The headers of every message: credentials, session and version.
     async fn session_headers(&self) -> Result<HeaderMap, WireError> {
-        let mut headers = self.credentials.headers().await.map_err(WireError::NoCredentials)?;
+        let mut headers = self.credentials.headers().await?;
         if let Some(session) = self.session.get() {
             insert(&mut headers, SESSION_ID, session);
         }

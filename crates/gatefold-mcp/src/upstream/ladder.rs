@@ -44,13 +44,16 @@ pub(crate) struct ConnectError {
     pub(crate) last_lines: Vec<String>,
     /// Whether its time ran out.
     pub(crate) is_late: bool,
+    /// Whether somebody has to sign in first. To try again does not help.
+    pub(crate) needs_sign_in: bool,
     #[source]
     source: Option<BoxError>,
 }
 
 impl ConnectError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), last_lines: Vec::new(), is_late: false, source: None }
+        let reason = reason.into();
+        Self { reason, last_lines: Vec::new(), is_late: false, needs_sign_in: false, source: None }
     }
 }
 
@@ -297,6 +300,10 @@ impl EraLadder<'_> {
         let first_deadline = Instant::now() + self.within / 2;
         match self.http_in(first, settings, first_deadline).await {
             Ok(session) => return Ok(session),
+            // The other era would be refused for the same reason.
+            Err(refusal @ GreetingError::Wire(WireError::NeedsSignIn(_))) => {
+                return Err(self.failed(refusal));
+            }
             Err(refusal) => {
                 tracing::debug!(domain = %self.domain, ?first, ?refusal, "an era was refused");
             }
@@ -315,14 +322,16 @@ impl EraLadder<'_> {
             &self.context;
         let (domain, identity) = (self.domain.clone(), (*identity).clone());
         let (port, configured) = ((*credentials).clone(), (*configured).clone());
-        let secrets = self.context.secrets.clone();
-        let headers = CredentialHeaders::new(port, configured, domain.clone(), identity);
+        let (transport, secrets) =
+            (Transport::Http(settings.clone()), self.context.secrets.clone());
+        let headers =
+            CredentialHeaders::new(port, configured, transport, secrets, domain.clone(), identity);
         let (client, notices) = ((*client).clone(), notices.clone());
         let url = settings.url.parse::<Url>().map_err(|error| {
             let reason = format!("its URL cannot be read: {error}");
             GreetingError::Wire(WireError::NotSent(reason))
         })?;
-        let wire = HttpWire::new(domain, client, url, headers, notices, secrets, era);
+        let wire = HttpWire::new(domain, client, url, headers, notices, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;
@@ -351,6 +360,7 @@ impl EraLadder<'_> {
 
     fn failed(&self, refusal: GreetingError) -> ConnectError {
         let is_late = matches!(refusal, GreetingError::Late);
+        let needs_sign_in = matches!(refusal, GreetingError::Wire(WireError::NeedsSignIn(_)));
         let told = ConnectError::new(match refusal {
             GreetingError::Late => {
                 let limit = self.limit.as_secs_f32();
@@ -361,7 +371,7 @@ impl EraLadder<'_> {
             GreetingError::Unreadable(reason) => format!("the handshake failed: {reason}"),
             GreetingError::Wire(error) => error.to_string(),
         });
-        ConnectError { is_late, ..told }
+        ConnectError { is_late, needs_sign_in, ..told }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The secrets that a server was given, which may turn up in what it says.
 
+use gatefold_dispatch::CredentialSet;
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 
 use super::process::inherited;
@@ -7,6 +8,19 @@ use super::settings::Transport;
 
 /// Masks a server's secrets in everything that it says.
 pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
+    KnownSecrets::new(&values(transport))
+}
+
+/// The same, and credentials that a port gave.
+pub(super) fn with_credentials(transport: &Transport, set: &CredentialSet) -> KnownSecrets {
+    let mut values = values(transport);
+    for credential in set.iter() {
+        values.add_named(&credential.name, credential.value.expose());
+    }
+    KnownSecrets::new(&values)
+}
+
+fn values(transport: &Transport) -> SecretValues {
     let mut values = SecretValues::default();
     match transport {
         Transport::Stdio(stdio) => {
@@ -27,5 +41,5 @@ pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
         }
         Transport::Disabled | Transport::Unusable(_) => {}
     }
-    KnownSecrets::new(&values)
+    values
 }

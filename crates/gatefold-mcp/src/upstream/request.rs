@@ -92,6 +92,9 @@ pub(crate) enum WireError {
     /// Nothing was sent: there were no credentials.
     #[error("{0}")]
     NoCredentials(String),
+    /// The server did nothing: somebody has to sign in first.
+    #[error("{0}")]
+    NeedsSignIn(String),
     #[error("{0}")]
     Refused(String),
     /// The server did not act on it, because it could not make sense of it.

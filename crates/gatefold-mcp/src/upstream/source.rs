@@ -232,7 +232,10 @@ impl McpSource {
                 state.sessions.remove(&key);
                 // It may have begun to download a new version of its package.
                 state.is_installed &= !error.is_late;
-                state.backoffs.failed(identity);
+                // Nothing gets better by waiting, and after a sign-in nobody should wait.
+                if !error.needs_sign_in {
+                    state.backoffs.failed(identity);
+                }
                 let to = if state.sessions.open() == 0 {
                     SourceState::Failing
                 } else {
@@ -345,6 +348,9 @@ impl McpSource {
     }
 
     fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
+        if source.as_ref().is_some_and(|error| error.needs_sign_in) {
+            return CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason };
+        }
         let source = source.map(|error| Box::new(error) as BoxError);
         CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
     }

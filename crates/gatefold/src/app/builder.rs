@@ -9,6 +9,7 @@ use gatefold_exchange::{Exchange, NamingScheme};
 use gatefold_mcp::{Authenticator, Server, SoleUser};
 use gatefold_store::{Store, StoreOptions};
 
+use super::accounts::SourceAccounts;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
 use super::results::KeptResults;
@@ -108,7 +109,9 @@ impl AppBuilder {
             clock: clock.clone(),
             seal: store.seal_key(),
         });
-        let factory = SourceFactory::new(store.clone(), clock.clone(), credentials)?;
+        let accounts = SourceAccounts::new(store.grants(config.root_key.clone()), clock.clone())?;
+        let factory =
+            SourceFactory::new(store.clone(), clock.clone(), credentials, accounts.clone())?;
         let own = ConfiguredDisclosures::new(&config);
         let disclosures = disclosures
             .into_iter()
@@ -123,6 +126,7 @@ impl AppBuilder {
             results,
             server,
             store,
+            accounts,
             factory,
             started_at: clock.now(),
             applied: ArcSwap::from_pointee(AppliedConfig::nothing(clock.now())),

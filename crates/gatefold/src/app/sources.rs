@@ -11,10 +11,12 @@ use gatefold_dispatch::{
 };
 use gatefold_egress::{Egress, Settings};
 use gatefold_mcp::{StartLimits, StartPlaces};
+use gatefold_oauth::SiteSettings;
 use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
+use super::accounts::{self, SourceAccounts};
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};
@@ -67,6 +69,7 @@ impl ConfiguredSource {
 /// Builds sources, with what is known of them from earlier runs.
 pub(super) struct SourceFactory {
     store: Store,
+    accounts: SourceAccounts,
     ports: SourcePorts,
 }
 
@@ -75,6 +78,7 @@ impl SourceFactory {
         store: Store,
         clock: Arc<dyn Clock>,
         credentials: Arc<dyn Credentials>,
+        accounts: SourceAccounts,
     ) -> Result<Self, AppError> {
         // Event streams may be silent for a long time, and each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
@@ -83,10 +87,17 @@ impl SourceFactory {
         let notes = Arc::new(store.clone());
         let results = Arc::new(store.clone());
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
+        let credentials = accounts.after(credentials);
         Ok(Self {
             store,
+            accounts,
             ports: SourcePorts { egress, manifests, credentials, clock, notes, results, starts },
         })
+    }
+
+    /// A source whose users may sign in, if it is one.
+    pub(super) fn site(&self, config: &SourceConfig) -> Option<SiteSettings> {
+        accounts::site(config, &self.ports.egress).map(|(_, site)| site)
     }
 
     /// Where sources keep what they offer.
@@ -106,6 +117,7 @@ impl SourceFactory {
         policy: &Policy,
         old: &[ConfiguredSource],
     ) -> Result<Vec<ConfiguredSource>, AppError> {
+        self.accounts.set_sources(configs, &self.ports.egress);
         let kept = |config: &SourceConfig| {
             let same = old.iter().find(|old| old.config.is_same_source(config));
             same.and_then(|old| old.source.clone())

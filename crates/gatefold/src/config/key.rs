@@ -76,6 +76,8 @@ pub enum Kind {
     Rate,
     /// A way to sign in at an HTTP API.
     Auth,
+    /// How Gatefold signs in at a server, by OAuth.
+    OAuth,
     /// Operations of an HTTP API, in tables.
     Actions,
     /// What is said about tables, by their names.
@@ -156,6 +158,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
+            Self::OAuth => "table",
             Self::Rate => "rate",
             Self::Actions => "list of tables",
             Self::TableNotes => "table of tables",
@@ -204,6 +207,11 @@ impl Kind {
                  \"cookie\") and `name`, or `client_credentials = { token_url, client_id, client_secret, \
                  scopes }`; alone or beside each, `tls = { cert, key }`, with files or PEM text"
             }
+            Self::OAuth => {
+                "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \
+                 `client_metadata_url`, `scopes` and `grant` (\"authorization_code\" or \
+                 \"client_credentials\"), as needed"
+            }
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
@@ -232,6 +240,7 @@ impl Kind {
                 | Self::Headers
                 | Self::Groups
                 | Self::Auth
+                | Self::OAuth
                 | Self::Actions
                 | Self::TableNotes
         )

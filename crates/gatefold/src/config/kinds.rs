@@ -10,6 +10,7 @@ mod database;
 mod http_api;
 pub mod mcp;
 mod needs;
+mod oauth;
 mod parts;
 mod skills;
 
@@ -35,6 +36,7 @@ pub use builtin::BuiltinKind;
 pub use database::{DatabaseKind, DatabaseRules};
 pub use http_api::{ActionsKind, OpenApiKind};
 pub use needs::{Need, ProgramNeed, ServerNeed};
+pub use oauth::SignInSettings;
 pub use parts::DigestParts;
 pub use skills::SkillsKind;
 
@@ -103,6 +105,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
 
     /// What must exist before the source can be reached, for the doctor to check.
     fn need(&self) -> Option<Need<'_>> {
+        None
+    }
+
+    /// How its users sign in, if they may have to.
+    fn sign_in(&self) -> Option<SignInSettings> {
         None
     }
 

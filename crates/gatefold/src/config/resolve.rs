@@ -46,6 +46,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         server: draft.server,
         state_dir: draft.state_dir,
         secrets_file: draft.secrets_file,
+        root_key: draft.root_key,
         audit: draft.audit,
     }
 }

@@ -194,6 +194,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
         Kind::Rate => pattern(r"^[1-9][0-9]*/[smh]$"),
         Kind::Auth => auth(),
+        Kind::OAuth => oauth(),
         Kind::Actions => list(&action()),
         Kind::BuiltinTools => builtin_tools(),
         Kind::Categories => list(&json!({ "enum": CATEGORIES })),
@@ -235,6 +236,29 @@ fn table_note() -> Value {
             "description": text(),
             "columns": names(r"\S", &text()),
             "personal": list(&text()),
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn oauth() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let grants = any_of(&json!({ "enum": ["authorization_code", "client_credentials"] }));
+    json!({
+        "type": "object",
+        "properties": {
+            "client_id": text(),
+            "client_secret": text(),
+            "private_key": text(),
+            "key_id": text(),
+            "client_metadata_url": pattern("^https?://[^/]"),
+            "scopes": list(&text()),
+            "grant": grants,
+        },
+        "dependencies": {
+            "client_secret": ["client_id"],
+            "private_key": ["client_id"],
+            "key_id": ["client_id"],
         },
         "additionalProperties": false,
     })

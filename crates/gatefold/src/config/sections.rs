@@ -5,15 +5,15 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use gatefold_config::{
-    Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, parsed,
+    Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, fault, parsed,
 };
-use gatefold_core::{AgentId, ClientName};
+use gatefold_core::{AgentId, ClientName, Secret};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
-use gatefold_store::Durability;
+use gatefold_store::{Durability, RootKey};
 use serde::{Deserialize, Deserializer};
 
 use super::agents;
@@ -44,6 +44,7 @@ pub(super) struct Draft {
     pub(super) server: ServerConfig,
     pub(super) state_dir: Option<PathBuf>,
     pub(super) secrets_file: Option<PathBuf>,
+    pub(super) root_key: RootKey,
     pub(super) audit: AuditConfig,
 }
 
@@ -104,7 +105,9 @@ pub(super) fn read<'a>(
     });
     section(&mut root, "secrets", |table| {
         let keys: SecretsKeys = table.read().unwrap_or_default();
+        let keys_of_root: RootKeyKeys = table.read().unwrap_or_default();
         draft.secrets_file = keys.file.map(|path| path.0);
+        draft.root_key = root_key(table, keys_of_root);
     });
     section(&mut root, "results", |table| {
         let keys: ResultsKeys = table.read().unwrap_or_default();
@@ -311,6 +314,44 @@ struct StateKeys {
 #[derive(Deserialize, Default)]
 struct SecretsKeys {
     file: Option<FilePath>,
+}
+
+/// Apart from the file: these may themselves be in it.
+#[derive(Deserialize, Default)]
+struct RootKeyKeys {
+    root_key: Option<RootKeyText>,
+    previous_root_key: Option<RootKeyText>,
+}
+
+/// The shortest text that is taken for a root key, in bytes.
+const ROOT_KEY_BYTES: usize = 32;
+
+struct RootKeyText(Secret);
+
+impl<'de> Deserialize<'de> for RootKeyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if text.len() < ROOT_KEY_BYTES {
+            let hint =
+                "make one of at least 32 random characters, such as with `openssl rand -base64 32`";
+            return Err(fault("is too short for a key", hint));
+        }
+        Ok(Self(Secret::new(text)))
+    }
+}
+
+fn root_key(table: &Table<'_>, keys: RootKeyKeys) -> RootKey {
+    let previous = keys.previous_root_key.map(|key| key.0);
+    match (keys.root_key, previous) {
+        (Some(RootKeyText(current)), previous) => RootKey::Given { current, previous },
+        (None, None) => RootKey::File,
+        (None, Some(_)) => {
+            if let (Some(field), None) = (table.peek("previous_root_key"), table.peek("root_key")) {
+                field.key_fault("needs `root_key`", "write the key that replaces it");
+            }
+            RootKey::File
+        }
+    }
 }
 
 #[derive(Deserialize, Default)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use gatefold::App;
+use gatefold_core::Domain;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::ControlRequest;
@@ -21,6 +22,12 @@ pub(super) async fn answer(
         ControlRequest::Record => to_raw_value(&RecordedState::of(app).await?)?,
         ControlRequest::Tools(request) => {
             to_raw_value(&tool_answers::ask(app, &request, &()).await)?
+        }
+        ControlRequest::Refresh { source } => {
+            let domain = Domain::parse(&source).map_err(|_| unknown(app, &source))?;
+            let refreshed = app.refresh(&domain).await.ok_or_else(|| unknown(app, &source))?;
+            // Why it failed is in the log, and in the status.
+            to_raw_value(&refreshed.is_ok())?
         }
         ControlRequest::Log { source, after } => {
             let lines = app.source_log(&source, after).ok_or_else(|| unknown(app, &source))?;

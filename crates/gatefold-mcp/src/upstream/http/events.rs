@@ -119,7 +119,7 @@ impl HttpWire {
                 continue;
             };
             place.attempts = 0;
-            let data = without_secrets(data.as_bytes(), &self.secrets);
+            let data = without_secrets(data.as_bytes(), &self.secrets());
             let Some(message) = ServerMessage::read(&data) else {
                 continue;
             };

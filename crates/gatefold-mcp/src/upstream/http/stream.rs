@@ -142,7 +142,7 @@ impl SessionStream {
             let Some(data) = event.data.filter(|data| !data.is_empty()) else { continue };
             has_told = true;
             let Some(wire) = self.wire.upgrade() else { break };
-            let data = without_secrets(data.as_bytes(), &wire.secrets);
+            let data = without_secrets(data.as_bytes(), &wire.secrets());
             let Some(message) = ServerMessage::read(&data) else { continue };
             if message.method.is_some() {
                 wire.take_aside(&message, None);

@@ -204,6 +204,10 @@ impl McpSource {
                 self.note_refusal(&reason);
                 self.unavailable(reason, None)
             }
+            WireError::NeedsSignIn(reason) => {
+                self.note_refusal(&reason);
+                CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason }
+            }
             WireError::Full => {
                 let domain = self.settings.domain.clone();
                 CallError::Busy { domain, of: BusyResource::Calls }

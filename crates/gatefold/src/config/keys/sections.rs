@@ -1,4 +1,5 @@
 use gatefold_policy::{Effect, Entries, Rule, Scope};
+use gatefold_store::RootKey;
 use serde_json::Value;
 
 use super::super::Config;
@@ -411,17 +412,43 @@ pub(super) const SERVER: FixedSection = FixedSection {
 
 pub(super) const SECRETS: FixedSection = FixedSection {
     path: "secrets",
-    summary: "Where `${secret:NAME}` is looked up.",
+    summary: "Where `${secret:NAME}` is looked up, and what protects kept sign-ins.",
     details: "",
-    keys: &[Key {
-        details: "A TOML file with a line `NAME = \"VALUE\"` for each secret, for machines without a \
+    keys: &[
+        Key {
+            details: "A TOML file with a line `NAME = \"VALUE\"` for each secret, for machines without a \
                   keyring. Only its owner may read it (mode 600). What is not in it is looked up in the \
                   keyring. `gatefold secret` and `gatefold import` write to it.",
-        value: |config| Some(config.secrets_file.as_ref()?.display().to_string().into()),
-        unset: "secrets are in the operating system's keyring",
-        example: "\"~/.config/gatefold/secrets.toml\"",
-        ..Key::new("file", Kind::Path, "A file of secrets.")
-    }],
+            value: |config| Some(config.secrets_file.as_ref()?.display().to_string().into()),
+            unset: "secrets are in the operating system's keyring",
+            example: "\"~/.config/gatefold/secrets.toml\"",
+            ..Key::new("file", Kind::Path, "A file of secrets.")
+        },
+        Key {
+            details: "At least 32 characters, from a variable or the keyring. Without it, the key is in \
+                      the file `root.key` of the state directory, which only its owner can read.",
+            value: |config| match config.root_key {
+                RootKey::File => None,
+                RootKey::Given { .. } => Some("***".into()),
+            },
+            unset: "a file in the state directory",
+            example: "\"${secret:gatefold-root}\"",
+            applies: ApplyMode::Restart,
+            ..Key::new("root_key", Kind::Text, "The key that protects kept sign-ins.")
+        },
+        Key {
+            details: "Until `gatefold secret rotate` has sealed everything anew.",
+            value: |config| match &config.root_key {
+                RootKey::Given { previous: Some(_), .. } => Some("***".into()),
+                _ => None,
+            },
+            unset: "none",
+            example: "\"${secret:gatefold-root-old}\"",
+            needs: &["root_key"],
+            applies: ApplyMode::Restart,
+            ..Key::new("previous_root_key", Kind::Text, "The key before `root_key`.")
+        },
+    ],
 };
 
 pub(super) const STATE: FixedSection = FixedSection {

@@ -21,6 +21,7 @@ use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
 
+pub(in crate::config::kinds) use auth::pem;
 use section::{ApiConnection, ApiSection, ApiSignIn};
 
 /// The kind of sources that are HTTP APIs with an OpenAPI description.

@@ -11,6 +11,7 @@ use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
 use gatefold_mcp::EraChoice;
 use serde::Deserialize;
 
+use super::oauth::SignInKeys;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
@@ -122,20 +123,22 @@ impl SourceKind for McpKind {
             "inherit_env",
             "headers",
             "allow_private",
+            "oauth",
+            "credentials",
             "era",
         ]);
-        let (connection, private) = match (table.peek("command"), table.peek("url")) {
+        let (connection, private, sign_in) = match (table.peek("command"), table.peek("url")) {
             (Some(_), Some(url)) => {
                 url.key_fault("is set beside `command`", "keep one of the two");
                 return None;
             }
             (Some(_), None) => {
-                for key in ["headers", "allow_private"] {
+                for key in ["headers", "allow_private", "oauth", "credentials"] {
                     if let Some(field) = table.peek(key) {
                         field.key_fault("belongs to `url`, not to `command`", "remove it");
                     }
                 }
-                (program(table.read()?), AllowPrivate::default())
+                (program(table.read()?), AllowPrivate::default(), None)
             }
             (None, _) => {
                 for key in ["args", "env", "cwd", "inherit_env"] {
@@ -143,11 +146,13 @@ impl SourceKind for McpKind {
                         field.key_fault("belongs to `command`, not to `url`", "remove it");
                     }
                 }
-                server(table.read()?)?
+                let (connection, private) = server(table.read()?)?;
+                let sign_in = sign_in(table, &connection)?;
+                (connection, private, sign_in)
             }
         };
         let era = table.read::<EraKeys>()?.era.map_or(EraChoice::Auto, EraChoice::from);
-        Some(Arc::new(McpSection { connection, private, era }))
+        Some(Arc::new(McpSection { connection, private, sign_in, era }))
     }
 }
 
@@ -159,6 +164,26 @@ fn program(keys: ProgramKeys) -> McpConnection {
         inherit_env: keys.inherit_env.into_iter().map(|name| name.0).collect(),
         cwd: keys.cwd.map(|path| path.0),
     }
+}
+
+/// How users sign in. None if the configuration has what signs in.
+fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<Option<SignInKeys>> {
+    let keys = SignInKeys::read(table)?;
+    let McpConnection::Http { headers, .. } = connection else { return Some(None) };
+    let signs_in = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+    if !signs_in {
+        return Some(Some(keys));
+    }
+    for key in ["oauth", "credentials"] {
+        if keys.is_set()
+            && let Some(field) = table.peek(key)
+        {
+            let problem = "is set beside the header `Authorization`, which signs in already";
+            field.key_fault(problem, "keep one of the two");
+            return None;
+        }
+    }
+    Some(None)
 }
 
 fn server(keys: RemoteKeys) -> Option<(McpConnection, AllowPrivate)> {

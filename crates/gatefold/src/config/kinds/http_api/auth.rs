@@ -139,7 +139,7 @@ fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
 }
 
 /// PEM text: what the key has, which may come from a keyring, or what is in the file that it names.
-fn pem(field: &Field<'_>) -> Option<String> {
+pub(in crate::config::kinds) fn pem(field: &Field<'_>) -> Option<String> {
     let Text(text) = field.read()?;
     if text.trim_start().starts_with("-----BEGIN") {
         return Some(text);

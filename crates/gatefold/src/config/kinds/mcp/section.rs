@@ -13,9 +13,10 @@ use gatefold_mcp::{
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
+use crate::config::kinds::oauth::SignInKeys;
 use crate::config::kinds::{
-    AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SourceIdentity,
-    SourcePorts,
+    AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SignInSettings,
+    SourceIdentity, SourcePorts,
 };
 use crate::config::role::SourceRole;
 
@@ -133,6 +134,8 @@ impl McpConnection {
 pub(super) struct McpSection {
     pub(super) connection: McpConnection,
     pub(super) private: AllowPrivate,
+    /// None if the configuration has what signs in, or there is nothing to sign in to.
+    pub(super) sign_in: Option<SignInKeys>,
     pub(super) era: EraChoice,
 }
 
@@ -148,6 +151,9 @@ impl KindSection for McpSection {
     fn digest(&self, parts: &mut DigestParts) {
         self.connection.digest(parts);
         self.private.digest(parts);
+        if let Some(sign_in) = &self.sign_in {
+            sign_in.digest(parts);
+        }
         // Without a choice, data that the first release kept on disk is still found.
         if let Some(word) = chosen_era(self.era) {
             parts.add("era");
@@ -168,6 +174,12 @@ impl KindSection for McpSection {
         if let Some(allowed) = self.private.shown() {
             shown["allow_private"] = allowed;
         }
+        let (oauth, credentials) = self.sign_in.as_ref().map(SignInKeys::shown).unwrap_or_default();
+        for (key, value) in [("oauth", oauth), ("credentials", credentials)] {
+            if let Some(value) = value {
+                shown[key] = value;
+            }
+        }
         if let Some(word) = chosen_era(self.era) {
             shown["era"] = word.into();
         }
@@ -179,6 +191,11 @@ impl KindSection for McpSection {
             Need::Server(server) => Need::Server(ServerNeed { private: &self.private.0, ..server }),
             Need::Program(_) => need,
         })
+    }
+
+    fn sign_in(&self) -> Option<SignInSettings> {
+        let McpConnection::Http { url, .. } = &self.connection else { return None };
+        self.sign_in.as_ref().map(|keys| keys.settings(url, &self.private))
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {

@@ -1,0 +1,227 @@
+//! Sign-ins at sources: whose they are, where they are kept, and what they give to calls.
+
+use std::sync::Arc;
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_core::{BoxError, Clock, Domain, Timestamp, UpstreamIdentity};
+use gatefold_dispatch::{
+    CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope,
+};
+use gatefold_egress::{Egress, Reach};
+use gatefold_mcp::answer_to_stranger;
+use gatefold_oauth::{
+    Accounts, BearerChallenge, Grant, GrantPlace, Grants, KeptGrant, SignIn, SignInError,
+    SignInOptions, SiteSettings,
+};
+use gatefold_store::{GrantKey, GrantTable};
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use crate::config::SourceConfig;
+use crate::config::kinds::KindSection;
+
+/// The sign-ins of one gateway.
+#[derive(Clone)]
+pub struct SourceAccounts {
+    grants: GrantTable,
+    accounts: Accounts,
+    clock: Arc<dyn Clock>,
+}
+
+impl SourceAccounts {
+    pub(super) fn new(grants: GrantTable, clock: Arc<dyn Clock>) -> Result<Self, SignInError> {
+        let kept = Arc::new(KeptGrants(grants.clone()));
+        Ok(Self { grants, accounts: Accounts::new(kept, clock.clone())?, clock })
+    }
+
+    /// The table in which sign-ins are kept.
+    pub fn table(&self) -> &GrantTable {
+        &self.grants
+    }
+
+    /// The port through which sign-ins are kept.
+    pub fn grants(&self) -> Arc<dyn Grants> {
+        Arc::new(KeptGrants(self.grants.clone()))
+    }
+
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+
+    /// The sign-in that is kept for a place.
+    pub async fn kept(&self, place: &GrantPlace) -> Result<Option<KeptGrant>, SignInError> {
+        self.grants().read(place).await.map_err(SignInError::Store)
+    }
+
+    /// Keeps a sign-in, instead of the one before.
+    pub async fn keep(&self, place: &GrantPlace, grant: &Grant) -> Result<(), SignInError> {
+        self.grants().write(place, grant, None).await.map(drop).map_err(SignInError::Store)
+    }
+
+    /// Begins a sign-in. None if the source answers without one.
+    pub async fn begin(
+        &self,
+        site: &SiteSettings,
+        place: &GrantPlace,
+        deadline: Instant,
+    ) -> Result<Option<SignIn>, SignInError> {
+        let earlier = self.kept(place).await.unwrap_or_else(|error| {
+            // A new sign-in replaces what cannot be read.
+            tracing::warn!(%error, "the last sign-in could not be read");
+            None
+        });
+        let answer = answer_to_stranger(&site.client, &site.url, deadline).await;
+        let (status, headers) =
+            answer.map_err(|source| SignInError::Unreachable { what: "server", source })?;
+        let wants_one = status == StatusCode::UNAUTHORIZED;
+        // A server may be open to strangers for a part of what it does.
+        let challenge = wants_one.then(|| BearerChallenge::of(&headers).unwrap_or_default());
+        let options = SignInOptions {
+            client: site.client.clone(),
+            site: site.url.clone(),
+            settings: site.oauth.clone(),
+            challenge,
+            earlier: earlier.map(|kept| kept.grant),
+            clock: self.clock.clone(),
+        };
+        match SignIn::begin(options, deadline).await {
+            Err(SignInError::NoServer { .. }) if status.is_success() => Ok(None),
+            begun => begun.map(Some),
+        }
+    }
+
+    /// Sets the sources whose users may sign in.
+    pub(super) fn set_sources(&self, configs: &[SourceConfig], egress: &Egress) {
+        self.accounts.set_sites(configs.iter().filter_map(|config| site(config, egress)));
+    }
+
+    /// What the sign-ins give, after what `first` gives.
+    pub(super) fn after(&self, first: Arc<dyn Credentials>) -> Arc<dyn Credentials> {
+        Arc::new(LayeredCredentials { first, accounts: self.accounts.clone() })
+    }
+}
+
+/// A source whose users may sign in, if it is one.
+pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, SiteSettings)> {
+    let settings = config.section.usable().and_then(KindSection::sign_in)?;
+    let url = settings.url.parse().ok()?;
+    let reach = Reach::for_source([settings.url.as_str()], settings.private.0.clone());
+    let site = SiteSettings {
+        name: config.origin.key.clone(),
+        url,
+        client: egress.client_for(reach),
+        oauth: settings.client,
+        scope: settings.scope,
+        sign_in: settings.need,
+    };
+    Some((config.domain.clone(), site))
+}
+
+/// Credentials of an embedder, and ours for the sources that it leaves alone.
+struct LayeredCredentials {
+    first: Arc<dyn Credentials>,
+    accounts: Accounts,
+}
+
+impl LayeredCredentials {
+    fn of(&self, domain: &Domain) -> &dyn Credentials {
+        if self.first.scope(domain).is_some() { &*self.first } else { &self.accounts }
+    }
+}
+
+impl Credentials for LayeredCredentials {
+    fn scope(&self, domain: &Domain) -> Option<IdentityScope> {
+        self.of(domain).scope(domain)
+    }
+
+    fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
+        self.of(domain).at_hand(domain, identity)
+    }
+
+    fn obtain<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        self.of(domain).obtain(domain, identity)
+    }
+
+    fn refused<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+        refusal: CredentialRefusal,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        self.of(domain).refused(domain, identity, refusal)
+    }
+}
+
+/// Keeps grants in the store's sealed table.
+struct KeptGrants(GrantTable);
+
+fn key(place: &GrantPlace) -> GrantKey {
+    GrantKey { source: place.domain.clone(), identity: place.identity.clone() }
+}
+
+impl Grants for KeptGrants {
+    fn read<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+    ) -> BoxFuture<'a, Result<Option<KeptGrant>, BoxError>> {
+        async move {
+            let Some(kept) = self.0.read(&key(place)).await? else { return Ok(None) };
+            let grant = Grant::of_text(&kept.text).ok_or("a kept sign-in cannot be read")?;
+            Ok(Some(KeptGrant { generation: kept.generation, grant }))
+        }
+        .boxed()
+    }
+
+    fn generation<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
+        async move { Ok(self.0.generation(&key(place)).await?) }.boxed()
+    }
+
+    fn write<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        grant: &'a Grant,
+        from: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
+        async move { Ok(self.0.write(&key(place), &grant.to_text(), from).await?) }.boxed()
+    }
+
+    fn lease<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        generation: u64,
+        holder: &'a str,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> BoxFuture<'a, Result<bool, BoxError>> {
+        async move { Ok(self.0.lease(&key(place), generation, holder, now, until).await?) }.boxed()
+    }
+
+    fn release<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        holder: &'a str,
+    ) -> BoxFuture<'a, Result<(), BoxError>> {
+        async move { Ok(self.0.release(&key(place), holder).await?) }.boxed()
+    }
+
+    fn remove<'a>(&'a self, place: &'a GrantPlace) -> BoxFuture<'a, Result<bool, BoxError>> {
+        async move { Ok(self.0.remove(&key(place)).await?) }.boxed()
+    }
+
+    fn places(&self) -> BoxFuture<'_, Result<Vec<GrantPlace>, BoxError>> {
+        async move {
+            let places = self.0.places().await?.into_iter();
+            Ok(places.map(|it| GrantPlace { domain: it.source, identity: it.identity }).collect())
+        }
+        .boxed()
+    }
+}
