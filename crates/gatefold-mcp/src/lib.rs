@@ -13,4 +13,7 @@ pub use downstream::{
     Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, client_limits, serve_http,
     serve_stdio,
 };
-pub use upstream::{EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, StdioSettings, Transport, end_children, kill_children, source_limits, answer_to_stranger};
+pub use upstream::{
+    EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
+    StdioSettings, Transport, answer_to_stranger, end_children, kill_children, source_limits,
+};

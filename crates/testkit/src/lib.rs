@@ -10,6 +10,7 @@
 //! - [`http`] serves the same fixture over streamable HTTP, in the process or in one of its own.
 //! - [`serve_raw`] has one tool, whose calls a test answers byte by byte.
 //! - [`client`] has the two raw clients, one for each transport.
+//! - [`provider`] signs people in, and is the server whose users they are.
 //! - [`reference`] is a complete and correct MCP server, which passes the official suite.
 
 pub mod client;
@@ -17,6 +18,7 @@ mod exit;
 pub mod fixture;
 pub mod http;
 mod process;
+pub mod provider;
 mod raw_server;
 pub mod reference;
 mod wait;
@@ -25,6 +27,7 @@ pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
 pub use process::{run_from_args, run_if_asked};
+pub use provider::{Provider, ProviderCounts, ProviderRules};
 pub use raw_server::{RAW_TOOL, serve_raw};
 pub use reference::reference_command;
 pub use wait::{process_alive, wait_until};

@@ -9,11 +9,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use gatefold::Environment;
+use gatefold::{App, Environment};
 use gatefold_oauth::{SignInError, revoke};
 use serde_json::json;
 use tokio::time::Instant;
 
+use self::report::Listed;
 use self::target::{AccountTarget, find};
 use super::arguments::{Format, SharedOptions};
 use super::control::{self, ControlRequest};
@@ -23,6 +24,9 @@ use super::{session, stop};
 
 /// How long a provider may take to answer one question.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How often one command signs in at a server that wants more rights each time.
+const ROUNDS: usize = 3;
 
 #[derive(Debug, Args)]
 pub(crate) struct Login {
@@ -68,22 +72,44 @@ pub(super) async fn login(
         let app = session::open(shared, environment).await?.app;
         let target = find(&app, &login.name, login.user.as_deref())?;
         target.refuse_machines()?;
-        let signed_in = flow::run(login, &app, &target, environment, output).await;
-        let result = match signed_in {
-            Ok(true) => {
-                tell_gateways(&target, shared, environment).await;
-                report::welcome(&app, &target, output).await
-            }
-            Ok(false) => {
+        let result = signed_in(login, &app, &target, environment, output).await;
+        if matches!(result, Ok(Some(_))) {
+            tell_gateways(&target, shared, environment).await;
+        }
+        app.close().await;
+        match result? {
+            Some(listed) => report::welcome(&target, listed, output),
+            None => {
                 report::not_needed(&target, output);
                 Ok(ExitCode::SUCCESS)
             }
-            Err(error) => Err(error),
-        };
-        app.close().await;
-        result
+        }
     })
     .await
+}
+
+/// Signs in, and again if the server then wants more rights. Returns what the source lists now, or
+/// None if it needs no sign-in.
+async fn signed_in(
+    login: &Login,
+    app: &App,
+    target: &AccountTarget,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<Option<Listed>> {
+    let mut rounds = 0;
+    loop {
+        if !flow::run(login, app, target, environment, output).await? {
+            return Ok(None);
+        }
+        rounds += 1;
+        let listed = report::listed(app, target).await;
+        let kept = app.accounts().kept(&target.place).await.map_err(explained)?;
+        let wants_more = kept.is_some_and(|kept| !kept.grant.wanted.is_empty());
+        if !wants_more || rounds == ROUNDS {
+            return Ok(Some(listed));
+        }
+    }
 }
 
 pub(super) async fn logout(

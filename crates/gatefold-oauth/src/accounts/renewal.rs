@@ -129,7 +129,7 @@ impl Renewal<'_> {
                 Found::Unwelcome => {
                     let name = &self.site.name;
                     return Err(CredentialError::needs_sign_in(format!(
-                        "it does not accept the token that it was given; sign in again: \
+                        "does not accept the token that it was given; a new sign-in may help: \
                          `gatefold login {name}`"
                     )));
                 }
@@ -295,8 +295,7 @@ impl Renewal<'_> {
         let (name, scopes) = (&self.site.name, crate::error::said(&scopes.join(" ")));
         let rights = if scopes.is_empty() { String::new() } else { format!(" (`{scopes}`)") };
         Err(CredentialError::needs_sign_in(format!(
-            "it wants more rights than this sign-in gave{rights}; a person has to run \
-             `gatefold login {name}`"
+            "wants more rights than this sign-in gave{rights}: `gatefold login {name}`"
         )))
     }
 

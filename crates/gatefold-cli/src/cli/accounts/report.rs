@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use gatefold::App;
-use gatefold_core::{Timestamp, UpstreamIdentity};
+use gatefold_core::{CallError, Timestamp, UpstreamIdentity};
 use gatefold_oauth::SignInError;
 use serde::Serialize;
 use serde_json::json;
@@ -140,35 +140,45 @@ pub(super) fn print_accounts(accounts: &[AccountReport], output: &Output) {
     }
 }
 
+/// What a source lists after a sign-in: the number of its tools. None if that depends on who asks.
+pub(super) type Listed = Option<Result<usize, CallError>>;
+
+pub(super) async fn listed(app: &App, target: &AccountTarget) -> Listed {
+    // Only a call of that user connects as that user.
+    if target.user().is_some() {
+        return None;
+    }
+    let domain = &target.place.domain;
+    let refreshed = app.refresh(domain).await?;
+    let pinned = app.pin();
+    let tools = pinned.view().tools().filter(|tool| tool.domain() == domain).count();
+    Some(refreshed.map(|()| tools))
+}
+
 /// Reports a sign-in, and what the source offers now.
-pub(super) async fn welcome(
-    app: &App,
+pub(super) fn welcome(
     target: &AccountTarget,
+    listed: Listed,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let name = &target.site.name;
-    let listed = match target.user() {
-        // Only a call of that user connects as that user.
-        Some(_) => None,
-        None => app.refresh(&target.place.domain).await,
-    };
-    let pinned = app.pin();
-    let tools = pinned.view().tools().filter(|tool| tool.domain() == &target.place.domain).count();
-    if let Some(Err(error)) = &listed {
-        return Err(with_help(
+    let tools = listed.transpose().map_err(|error| {
+        with_help(
             format!("signed in at `{name}`, but it cannot be used yet: {error}"),
             format!("`gatefold check` tries again; `gatefold logout {name}` undoes the sign-in"),
-        ));
-    }
+        )
+    })?;
     if output.is_json() {
-        let tools = listed.is_some().then_some(tools);
-        output.json(
-            &json!({ "source": name, "user": target.user(), "signed_in": true, "tools": tools }),
-        );
+        output.json(&json!({
+            "source": name,
+            "user": target.user(),
+            "signed_in": true,
+            "tools": tools,
+        }));
     } else {
-        let found = listed.map(|_| format!(": {}", number_of(tools, "tool"))).unwrap_or_default();
+        let found = tools.map(|tools| format!(": {}", number_of(tools, "tool")));
         let user = target.user().map(|user| format!(" for `{user}`")).unwrap_or_default();
-        output.line(&format!("signed in at `{name}`{user}{found}"));
+        output.line(&format!("signed in at `{name}`{user}{}", found.unwrap_or_default()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,8 @@ use gatefold_dispatch::{CallContext, Offer, Peer, Source, SourceLogLine, SourceS
 use gatefold_policy::Permit;
 use tokio::sync::{broadcast, watch};
 
-use super::super::session::UpstreamSession;
+use super::super::request::WireError;
+use super::super::session::{ListError, UpstreamSession};
 use super::pool::SessionSlot;
 use super::{McpSource, StartReason};
 use crate::protocol::Era;
@@ -101,7 +102,12 @@ impl Source for McpSource {
             } else {
                 self.list_once(&identity, &session).await
             };
-            listed.map_err(|error| self.unavailable(error.to_string(), None))
+            listed.map_err(|error| match error {
+                ListError::Wire(WireError::NeedsSignIn(reason)) => {
+                    CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason }
+                }
+                error => self.unavailable(error.to_string(), None),
+            })
         })
     }
 

@@ -1,0 +1,145 @@
+//! A provider that signs people in, and the MCP server whose users they are, on one port.
+//!
+//! It is strict where the standards are: a code and a refresh token are good once, and using a
+//! refresh token twice ends the whole sign-in. What it does wrong on purpose is told by
+//! [`ProviderRules`]. Whoever comes to its page is signed in at once.
+
+mod pages;
+mod server;
+mod state;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
+
+use self::state::ProviderState;
+use crate::Error;
+
+/// How a provider behaves. A test changes it at any time.
+#[derive(Debug, Clone)]
+pub struct ProviderRules {
+    /// How long an access token is good. None is never said.
+    pub lifetime_s: Option<u64>,
+    /// Whether each refresh gives a new refresh token and ends the old one.
+    pub rotates: bool,
+    /// Whether refresh tokens are given at all.
+    pub refreshes: bool,
+    /// The status of every answer of the token endpoint, if it fails.
+    pub token_failure: Option<u16>,
+    /// How long the token endpoint takes.
+    pub token_delay_ms: u64,
+    /// What the redirect names as its issuer. `{issuer}` stands for the right one.
+    pub iss: Option<String>,
+    /// The scopes that a call needs. Others need none.
+    pub call_scopes: Vec<String>,
+    /// Members of the provider's metadata to replace, or to remove if they are null.
+    pub metadata: serde_json::Map<String, serde_json::Value>,
+    /// The same for the server's metadata.
+    pub resource_metadata: serde_json::Map<String, serde_json::Value>,
+    /// Whether a person at another device signs in at once.
+    pub device_signs_in: bool,
+}
+
+impl Default for ProviderRules {
+    fn default() -> Self {
+        Self {
+            lifetime_s: Some(3600),
+            rotates: true,
+            refreshes: true,
+            token_failure: None,
+            token_delay_ms: 0,
+            iss: Some("{issuer}".to_owned()),
+            call_scopes: Vec::new(),
+            metadata: serde_json::Map::new(),
+            resource_metadata: serde_json::Map::new(),
+            device_signs_in: true,
+        }
+    }
+}
+
+/// What a provider has done so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderCounts {
+    pub registrations: usize,
+    pub sign_ins: usize,
+    pub refreshes: usize,
+    /// Refresh tokens that came a second time. Each ended a sign-in.
+    pub reuses: usize,
+    pub revocations: usize,
+    pub calls: usize,
+    /// Requests to the server with a token that is not good.
+    pub refused: usize,
+}
+
+/// A running provider. Dropping it stops it.
+pub struct Provider {
+    address: SocketAddr,
+    state: Arc<Mutex<ProviderState>>,
+    _server: AbortOnDropHandle<()>,
+}
+
+impl Provider {
+    pub async fn start() -> Result<Self, Error> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.map_err(Error::io("listening"))?;
+        let address = listener.local_addr().map_err(Error::io("listening"))?;
+        let state = Arc::new(Mutex::new(ProviderState::new(format!("http://{address}"))));
+        let router = server::routes().merge(pages::routes()).with_state(state.clone());
+        let server = tokio::spawn(async move {
+            // It ends with the test.
+            let _ = axum::serve(listener, router).await;
+        });
+        Ok(Self { address, state, _server: AbortOnDropHandle::new(server) })
+    }
+
+    /// The address of the server.
+    pub fn url(&self) -> String {
+        format!("http://{}/mcp", self.address)
+    }
+
+    pub fn issuer(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn change(&self, change: impl FnOnce(&mut ProviderRules)) {
+        change(&mut self.lock().rules);
+    }
+
+    pub fn counts(&self) -> ProviderCounts {
+        self.lock().counts.clone()
+    }
+
+    /// Every secret that it gave out or was given: codes, verifiers, tokens, clients' secrets.
+    pub fn secrets(&self) -> Vec<String> {
+        self.lock().secrets.clone()
+    }
+
+    /// Whether a header `Authorization` would be let in.
+    pub fn admits(&self, header: &str) -> bool {
+        let token = header.strip_prefix("Bearer ");
+        token.is_some_and(|token| self.lock().scopes_of(token).is_some())
+    }
+
+    /// Ends every access token, as if its time had come.
+    pub fn expire(&self) {
+        self.lock().access.clear();
+    }
+
+    /// Ends every sign-in.
+    pub fn end_all(&self) {
+        let mut state = self.lock();
+        state.access.clear();
+        state.refresh.clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ProviderState> {
+        lock(&self.state)
+    }
+}
+
+fn lock(state: &Mutex<ProviderState>) -> MutexGuard<'_, ProviderState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type SharedState = Arc<Mutex<ProviderState>>;

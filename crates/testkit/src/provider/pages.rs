@@ -1,0 +1,225 @@
+//! The provider: metadata, registration, its page, and the token endpoint.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use axum::extract::{Form, Query, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::time::sleep;
+
+use super::state::{IssuedCode, ProviderState};
+use super::{SharedState, lock};
+
+type Fields = HashMap<String, String>;
+
+pub(super) fn routes() -> Router<SharedState> {
+    Router::new()
+        .route("/.well-known/oauth-authorization-server", get(metadata))
+        .route("/register", post(register))
+        .route("/authorize", get(authorize))
+        .route("/token", post(token))
+        .route("/device", post(device))
+        .route("/revoke", post(revoke))
+}
+
+/// Replaces members of a document, and removes those that are null.
+pub(super) fn replaced(mut document: Value, with: &Map<String, Value>) -> Value {
+    if let Some(members) = document.as_object_mut() {
+        for (name, value) in with {
+            match value {
+                Value::Null => drop(members.remove(name)),
+                value => drop(members.insert(name.clone(), value.clone())),
+            }
+        }
+    }
+    document
+}
+
+async fn metadata(State(state): State<SharedState>) -> Json<Value> {
+    let state = lock(&state);
+    let issuer = &state.issuer;
+    let document = json!({
+        "issuer": issuer,
+        "authorization_endpoint": format!("{issuer}/authorize"),
+        "token_endpoint": format!("{issuer}/token"),
+        "registration_endpoint": format!("{issuer}/register"),
+        "device_authorization_endpoint": format!("{issuer}/device"),
+        "revocation_endpoint": format!("{issuer}/revoke"),
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "authorization_response_iss_parameter_supported": state.rules.iss.is_some(),
+    });
+    Json(replaced(document, &state.rules.metadata))
+}
+
+async fn register(State(state): State<SharedState>, Json(asked): Json<Value>) -> Response {
+    let mut state = lock(&state);
+    let redirects = asked["redirect_uris"].as_array().into_iter().flatten();
+    let redirects: Vec<_> = redirects.filter_map(Value::as_str).map(str::to_owned).collect();
+    state.counts.registrations += 1;
+    let id = format!("client-{}", state.counts.registrations);
+    state.clients.insert(id.clone(), redirects.clone());
+    let client = json!({
+        "client_id": id,
+        "redirect_uris": redirects,
+        "token_endpoint_auth_method": "none",
+    });
+    (StatusCode::CREATED, Json(client)).into_response()
+}
+
+async fn authorize(State(state): State<SharedState>, Query(asked): Query<Fields>) -> Response {
+    let mut state = lock(&state);
+    let field = |name: &str| asked.get(name).cloned().unwrap_or_default();
+    let (client, redirect) = (field("client_id"), field("redirect_uri"));
+    let is_known = match state.clients.get(&client) {
+        Some(redirects) => redirects.contains(&redirect),
+        // One that a person registered.
+        None => client == "configured" && redirect.starts_with("http://127.0.0.1:"),
+    };
+    if !is_known || field("code_challenge_method") != "S256" {
+        return StatusCode::BAD_REQUEST.into_response();
+    }
+    let code = state.secret("code");
+    let issued = IssuedCode {
+        client,
+        redirect: redirect.clone(),
+        challenge: field("code_challenge"),
+        scope: field("scope"),
+        resource: field("resource"),
+    };
+    state.codes.insert(code.clone(), issued);
+    let iss = state.rules.iss.as_ref().map(|iss| iss.replace("{issuer}", &state.issuer));
+    let iss = iss.map(|iss| format!("&iss={}", escaped(&iss))).unwrap_or_default();
+    let given = escaped(&field("state"));
+    Redirect::to(&format!("{redirect}?code={code}&state={given}{iss}")).into_response()
+}
+
+async fn token(State(shared): State<SharedState>, Form(asked): Form<Fields>) -> Response {
+    let (delay, failure) = {
+        let state = lock(&shared);
+        (state.rules.token_delay_ms, state.rules.token_failure)
+    };
+    sleep(Duration::from_millis(delay)).await;
+    if let Some(status) = failure {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+        // As bad servers do, it repeats what it was sent.
+        return (status, format!("{asked:?}")).into_response();
+    }
+    let mut state = lock(&shared);
+    for (name, value) in &asked {
+        if matches!(name.as_str(), "code_verifier" | "client_secret") {
+            state.secrets.push(value.clone());
+        }
+    }
+    let given = match asked.get("grant_type").map(String::as_str) {
+        Some("authorization_code") => redeem(&mut state, &asked),
+        Some("refresh_token") => refresh(&mut state, &asked),
+        Some("urn:ietf:params:oauth:grant-type:device_code") => poll(&mut state),
+        Some("client_credentials") => {
+            let family = state.family();
+            Ok(state.give(family, "machine", ""))
+        }
+        _ => Err("unsupported_grant_type"),
+    };
+    match given {
+        Ok(tokens) => Json(tokens).into_response(),
+        Err(error) => (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response(),
+    }
+}
+
+fn redeem(state: &mut ProviderState, asked: &Fields) -> Result<Value, &'static str> {
+    let field = |name: &str| asked.get(name).map(String::as_str).unwrap_or_default();
+    let issued = state.codes.remove(field("code")).ok_or("invalid_grant")?;
+    let is_right = issued.client == field("client_id")
+        && issued.redirect == field("redirect_uri")
+        && issued.resource == field("resource")
+        && issued.challenge == challenge_of(field("code_verifier"));
+    if !is_right {
+        return Err("invalid_grant");
+    }
+    state.counts.sign_ins += 1;
+    let family = state.family();
+    Ok(state.give(family, &issued.client, &issued.scope))
+}
+
+fn refresh(state: &mut ProviderState, asked: &Fields) -> Result<Value, &'static str> {
+    let token = asked.get("refresh_token").ok_or("invalid_request")?;
+    let known = state.refresh.get(token).cloned().ok_or("invalid_grant")?;
+    if known.is_used {
+        // Two have it, and one of them may be a thief.
+        state.counts.reuses += 1;
+        state.end_family(known.family);
+        return Err("invalid_grant");
+    }
+    if asked.get("client_id") != Some(&known.client) {
+        return Err("invalid_client");
+    }
+    state.counts.refreshes += 1;
+    let rotates = state.rules.rotates;
+    if rotates && let Some(used) = state.refresh.get_mut(token) {
+        used.is_used = true;
+    }
+    let mut given = state.give(known.family, &known.client, &known.scope);
+    if !rotates && let Some(members) = given.as_object_mut() {
+        members.remove("refresh_token");
+    }
+    Ok(given)
+}
+
+async fn device(State(state): State<SharedState>) -> Json<Value> {
+    let mut state = lock(&state);
+    let code = state.secret("device");
+    Json(json!({
+        "device_code": code,
+        "user_code": "ABCD-EFGH",
+        "verification_uri": format!("{}/activate", state.issuer),
+        "expires_in": 60,
+        "interval": 1,
+    }))
+}
+
+fn poll(state: &mut ProviderState) -> Result<Value, &'static str> {
+    if !state.rules.device_signs_in {
+        return Err("authorization_pending");
+    }
+    state.counts.sign_ins += 1;
+    let family = state.family();
+    Ok(state.give(family, "client-1", ""))
+}
+
+async fn revoke(State(state): State<SharedState>, Form(asked): Form<Fields>) -> StatusCode {
+    let mut state = lock(&state);
+    state.counts.revocations += 1;
+    let token = asked.get("token").cloned().unwrap_or_default();
+    let refresh = state.refresh.get(&token).map(|token| token.family);
+    let family = refresh.or_else(|| state.access.get(&token).map(|token| token.family));
+    if let Some(family) = family {
+        state.end_family(family);
+    }
+    StatusCode::OK
+}
+
+/// The challenge of a verifier, by S256 (RFC 7636, section 4.2).
+fn challenge_of(verifier: &str) -> String {
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier))
+}
+
+fn escaped(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut escaped, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+        escaped
+    })
+}
