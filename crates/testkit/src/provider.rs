@@ -142,4 +142,11 @@ fn lock(state: &Mutex<ProviderState>) -> MutexGuard<'_, ProviderState> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Goes where a person's browser goes, from page to page. Returns the last page's status and text.
+pub async fn browse(url: &str) -> Result<(u16, String), Error> {
+    let browser = reqwest::Client::builder().no_proxy().build()?;
+    let page = browser.get(url).send().await?;
+    Ok((page.status().as_u16(), page.text().await?))
+}
+
 type SharedState = Arc<Mutex<ProviderState>>;

@@ -4,6 +4,7 @@
 mod approvals;
 mod directory;
 mod fixture;
+mod grants;
 mod migrations;
 mod notes;
 mod past;

@@ -1,0 +1,182 @@
+//! Sign-ins at sources, sealed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use gatefold_core::{Domain, ManualClock, Secret, UpstreamIdentity, UserId};
+use gatefold_store::{GrantKey, GrantTable, RootKey, Store, StoreError};
+use sqlx::Connection as _;
+use tempfile::tempdir;
+
+use crate::fixture::{NOW, at};
+
+const TEXT: &str = "planted-grant-text";
+
+fn key(source: &str, user: Option<&str>) -> GrantKey {
+    let shared = UpstreamIdentity::Shared;
+    let identity = user.map_or(shared, |user| UpstreamIdentity::User(UserId::new(user)));
+    GrantKey { source: Domain::from_key(source), identity }
+}
+
+async fn open(directory: &Path, root: RootKey) -> (Store, GrantTable) {
+    let store = Store::open(directory, at(&Arc::new(ManualClock::at(NOW)))).await.unwrap();
+    let table = store.grants(root);
+    (store, table)
+}
+
+async fn text(table: &GrantTable, key: &GrantKey) -> Option<String> {
+    let read = table.read(key).await.unwrap();
+    read.map(|grant| grant.text.expose().to_owned())
+}
+
+fn given(current: &str, previous: Option<&str>) -> RootKey {
+    RootKey::Given { current: Secret::new(current), previous: previous.map(Secret::new) }
+}
+
+#[tokio::test]
+async fn grants_outlive_the_process_and_lie_nowhere_in_the_clear() {
+    let directory = tempdir().unwrap();
+    let (store, table) = open(directory.path(), RootKey::File).await;
+    let (shared, ann) = (key("a", None), key("a", Some("ann")));
+    table.write(&shared, &Secret::new(TEXT), None).await.unwrap().unwrap();
+    table.write(&ann, &Secret::new("of ann"), None).await.unwrap().unwrap();
+    store.close().await.unwrap();
+    for entry in fs::read_dir(directory.path()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_file() {
+            let bytes = fs::read(&path).unwrap();
+            let found = bytes.windows(TEXT.len()).any(|part| part == TEXT.as_bytes());
+            assert!(!found, "{}", path.display());
+        }
+    }
+    let mode = fs::metadata(directory.path().join("root.key")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let (_store, table) = open(directory.path(), RootKey::File).await;
+    assert_eq!(text(&table, &shared).await.unwrap(), TEXT);
+    assert_eq!(text(&table, &ann).await.unwrap(), "of ann");
+    assert_eq!(table.places().await.unwrap(), [shared.clone(), ann]);
+    assert!(table.remove(&shared).await.unwrap());
+    assert_eq!(text(&table, &shared).await, None);
+    assert!(!table.remove(&shared).await.unwrap());
+}
+
+#[tokio::test]
+async fn a_write_over_another_generation_changes_nothing() {
+    let directory = tempdir().unwrap();
+    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let key = key("a", None);
+    let first = table.write(&key, &Secret::new("1"), None).await.unwrap().unwrap();
+    let second = table.write(&key, &Secret::new("2"), Some(first)).await.unwrap().unwrap();
+    assert!(second > first);
+    assert_eq!(table.write(&key, &Secret::new("3"), Some(first)).await.unwrap(), None);
+    assert_eq!(text(&table, &key).await.unwrap(), "2");
+    table.remove(&key).await.unwrap();
+    assert_eq!(table.write(&key, &Secret::new("4"), Some(second)).await.unwrap(), None);
+    assert_eq!(table.generation(&key).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn one_of_many_processes_gets_the_lease() {
+    let directory = tempdir().unwrap();
+    let (_store, first) = open(directory.path(), RootKey::File).await;
+    let (_other, second) = open(directory.path(), RootKey::File).await;
+    let key = key("a", None);
+    let generation = first.write(&key, &Secret::new("1"), None).await.unwrap().unwrap();
+    let until = NOW.plus(Duration::from_secs(40));
+    let holders: Vec<_> = (0..32).map(|at| format!("holder-{at}")).collect();
+    let leases = holders.iter().enumerate().map(|(at, holder)| {
+        let table = if at % 2 == 0 { &first } else { &second };
+        table.lease(&key, generation, holder, NOW, until)
+    });
+    let leased: Vec<_> = join_all(leases).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(leased.iter().filter(|own| **own).count(), 1);
+    let winner = &holders[leased.iter().position(|own| *own).unwrap()];
+    assert!(!second.lease(&key, generation, "late", NOW, until).await.unwrap());
+    assert!(second.lease(&key, generation, "late", until, until).await.unwrap(), "it ran out");
+    first.release(&key, winner).await.unwrap();
+    assert!(!first.lease(&key, generation, "again", NOW, until).await.unwrap(), "not its own");
+    first.release(&key, "late").await.unwrap();
+    assert!(first.lease(&key, generation, "again", NOW, until).await.unwrap());
+    assert!(!first.lease(&key, generation + 1, "x", until, until).await.unwrap());
+}
+
+#[tokio::test]
+async fn rows_can_neither_be_exchanged_nor_altered() {
+    let directory = tempdir().unwrap();
+    let (store, table) = open(directory.path(), RootKey::File).await;
+    let (one, other) = (key("a", None), key("b", None));
+    table.write(&one, &Secret::new("of a"), None).await.unwrap();
+    table.write(&other, &Secret::new("of b"), None).await.unwrap();
+    store.close().await.unwrap();
+    let swap = "
+        UPDATE grants SET source = 'x' WHERE source = 'a';
+        UPDATE grants SET source = 'a' WHERE source = 'b';
+        UPDATE grants SET source = 'b' WHERE source = 'x';";
+    let mut connection = crate::fixture::connect(directory.path()).await;
+    sqlx::raw_sql(swap).execute(&mut connection).await.unwrap();
+    connection.close().await.unwrap();
+    let (_store, table) = open(directory.path(), RootKey::File).await;
+    for key in [&one, &other] {
+        let altered = table.read(key).await.unwrap_err();
+        assert!(matches!(altered, StoreError::AlteredGrant { .. }), "{altered}");
+    }
+    table.write(&one, &Secret::new("new"), None).await.unwrap();
+    assert_eq!(text(&table, &one).await.unwrap(), "new");
+}
+
+#[tokio::test]
+async fn a_rotation_seals_everything_anew_and_loses_nothing() {
+    let directory = tempdir().unwrap();
+    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let (_other, running) = open(directory.path(), RootKey::File).await;
+    let keys: Vec<_> = (0..20).map(|at| key(&format!("s{at}"), None)).collect();
+    let mut generations = Vec::new();
+    for key in &keys {
+        generations.push(table.write(key, &Secret::new(TEXT), None).await.unwrap().unwrap());
+        running.read(key).await.unwrap();
+    }
+    let root = || fs::read(directory.path().join("root.key")).unwrap();
+    let before = root();
+    assert_eq!(table.rotate().await.unwrap(), keys.len());
+    assert_ne!(root(), before);
+    assert_eq!(root().len(), 32);
+    for (key, generation) in keys.iter().zip(generations) {
+        for table in [&table, &running] {
+            let read = table.read(key).await.unwrap().unwrap();
+            assert_eq!((read.text.expose(), read.generation), (TEXT, generation));
+        }
+    }
+    let rotated = join_all([table.rotate(), running.rotate()]).await;
+    assert!(rotated.iter().all(Result::is_ok), "{rotated:?}");
+    assert_eq!(text(&table, &keys[0]).await.unwrap(), TEXT);
+    fs::write(directory.path().join("root.key"), before).unwrap();
+    let (_store, table) = open(directory.path(), RootKey::File).await;
+    assert!(matches!(table.read(&keys[0]).await, Err(StoreError::OtherRootKey { .. })));
+}
+
+#[tokio::test]
+async fn a_root_key_from_elsewhere_is_changed_by_a_rotation() {
+    let directory = tempdir().unwrap();
+    let key = key("a", None);
+    let (store, table) = open(directory.path(), given("first", None)).await;
+    table.write(&key, &Secret::new(TEXT), None).await.unwrap();
+    store.close().await.unwrap();
+    assert!(!directory.path().join("root.key").exists());
+
+    let (store, table) = open(directory.path(), given("second", None)).await;
+    assert!(matches!(table.read(&key).await, Err(StoreError::OtherRootKey { .. })));
+    store.close().await.unwrap();
+
+    let (store, table) = open(directory.path(), given("second", Some("first"))).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+    table.rotate().await.unwrap();
+    store.close().await.unwrap();
+
+    let (_store, table) = open(directory.path(), given("second", None)).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+}
