@@ -57,6 +57,9 @@ pub fn write(path: &Path, existing: Option<&str>, text: &str) -> Result<(), Setu
     files::replace(path, existing, Some(text))
 }
 
+/// Settings with which clients sign in.
+const SIGN_INS: [&str; 3] = ["oauth", "auth", "authProviderType"];
+
 fn block(source: &PlannedSource) -> String {
     let PlannedSource { key, client, server, .. } = source;
     // A line break in a folder's name would end the comment.
@@ -79,6 +82,9 @@ fn block(source: &PlannedSource) -> String {
     let mut block = format!("# From {client}: {file}\n[sources.{}]\n{members}", toml_key(key));
     for setting in &server.left_behind {
         let _ = writeln!(block, "# {client} also has `{setting}` here, which was not imported.");
+        if SIGN_INS.contains(setting) {
+            let _ = writeln!(block, "# If the server asks for a sign-in: gatefold login {key}");
+        }
     }
     block
 }

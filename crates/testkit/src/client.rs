@@ -13,6 +13,8 @@ use serde_json::Value;
 pub use self::http::{MessageStream, RawClient, RawResponse};
 pub use self::stdio::StdioClient;
 
+pub(crate) use self::http::http_client;
+
 /// How long a client waits for an answer by default.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(10);
 

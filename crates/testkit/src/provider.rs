@@ -16,6 +16,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::state::ProviderState;
 use crate::Error;
+use crate::client::http_client;
 
 /// How a provider behaves. A test changes it at any time.
 #[derive(Debug, Clone)]
@@ -144,8 +145,7 @@ fn lock(state: &Mutex<ProviderState>) -> MutexGuard<'_, ProviderState> {
 
 /// Goes where a person's browser goes, from page to page. Returns the last page's status and text.
 pub async fn browse(url: &str) -> Result<(u16, String), Error> {
-    let browser = reqwest::Client::builder().no_proxy().build()?;
-    let page = browser.get(url).send().await?;
+    let page = http_client()?.get(url).send().await?;
     Ok((page.status().as_u16(), page.text().await?))
 }
 

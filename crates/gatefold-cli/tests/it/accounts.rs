@@ -28,12 +28,8 @@ impl Waiting {
         let mut command = command(scratch, &args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let is_json = further.contains(&"--json");
         let (mut said, mut address) = (String::new(), None);
-        let out = child.stdout.take().unwrap();
-        let err = child.stderr.take().unwrap();
-        let lines: Box<dyn std::io::BufRead> =
-            if is_json { Box::new(BufReader::new(err)) } else { Box::new(BufReader::new(out)) };
+        let lines = BufReader::new(child.stdout.take().unwrap());
         for line in lines.lines().map_while(Result::ok) {
             said.push_str(&line);
             said.push('\n');

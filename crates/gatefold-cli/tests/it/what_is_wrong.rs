@@ -150,12 +150,10 @@ async fn a_server_that_offers_oauth_needs_a_sign_in() {
         let source =
             format!("[sources.a]\nurl = 'http://{address}/mcp'\n[server]\nlisten = '{dead}'\n");
         scratch.write("gatefold.toml", source);
-        let what = if is_offered { "needs a sign-in (OAuth)" } else { "it wants credentials" };
+        let what = if is_offered { "needs a sign-in" } else { "it wants credentials" };
         let fault = found(&scratch, &[], &[], what);
-        assert!(
-            fault.starts_with("fault: a: ") && fault.contains("gatefold secret set"),
-            "{fault}"
-        );
+        let fix = if is_offered { "`gatefold login a`" } else { "gatefold secret set" };
+        assert!(fault.starts_with("fault: a: ") && fault.contains(fix), "{fault}");
     }
 }
 

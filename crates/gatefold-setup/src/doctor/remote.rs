@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold::Environment;
 use gatefold::config::SourceConfig;
-use gatefold::config::kinds::ServerNeed;
+use gatefold::config::kinds::{KindSection, ServerNeed};
 use gatefold_core::Secret;
 use gatefold_egress::{
     Egress, EgressError, HttpClient, HttpRequest, Obstacle, Reach, Redirects, Settings,
@@ -28,10 +28,6 @@ struct ProbeAnswer {
     /// How it wants its caller to authenticate.
     challenge: String,
 }
-
-const SIGN_IN_FIX: &str = "keep it in its client; or, if you have a token of your own, store it with \
-                           `gatefold secret set NAME` and write `headers = { Authorization = \
-                           \"Bearer ${secret:NAME}\" }`";
 
 const MALFORMED: EgressError = EgressError::Url { reason: "a header is malformed" };
 
@@ -82,10 +78,11 @@ pub(super) async fn diagnose(
     } else {
         false
     };
-    if answer.status == 401 && offers_sign_in(&client, &answer, url).await {
-        let what =
-            format!("`{}` needs a sign-in (OAuth), which Gatefold cannot do yet", host_of(url));
-        return Some(ProbeOutcome::Fault(fault(what, SIGN_IN_FIX.to_owned())));
+    let may_sign_in = source.section.usable().and_then(KindSection::sign_in).is_some();
+    if answer.status == 401 && may_sign_in && offers_sign_in(&client, &answer, url).await {
+        let what = format!("`{}` needs a sign-in", host_of(url));
+        let fix = format!("sign in: `gatefold login {}`", source.origin.key);
+        return Some(ProbeOutcome::Fault(fault(what, fix)));
     }
     Some(match judged(&answer, is_events, url, headers) {
         Some((what, fix)) => ProbeOutcome::Fault(fault(what, fix)),

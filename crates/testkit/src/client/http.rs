@@ -343,7 +343,7 @@ impl MessageStream {
 
 /// Tests connect only to loopback, so there is no proxy and nothing to guard.
 #[expect(clippy::disallowed_methods, reason = "the guarded client is not for tests' peers")]
-fn http_client() -> Result<reqwest::Client, Error> {
+pub(crate) fn http_client() -> Result<reqwest::Client, Error> {
     // The client needs a crypto provider even for plain HTTP; another one may be installed already.
     drop(rustls::crypto::ring::default_provider().install_default());
     Ok(reqwest::Client::builder().no_proxy().tcp_nodelay(true).build()?)

@@ -173,6 +173,15 @@ pub(super) fn told(
             output.line(&format!("  {name}  {}", paint.faint(&whence(&name, plan))));
         }
     }
+    let may_ask: Vec<_> = plan.sources.iter().filter(|one| may_need_sign_in(one)).collect();
+    if !may_ask.is_empty() {
+        output.line("");
+        output.line("if one of these servers asks for a sign-in:");
+        for source in may_ask {
+            let command = format!("gatefold login {}", source.key);
+            output.line(&format!("  {}", paint.accent(&command)));
+        }
+    }
     let mut next: Vec<_> = plan.sources.iter().map(|one| (one.client, one.scope)).collect();
     next.dedup();
     let config = config_flag(target, environment);
@@ -184,6 +193,12 @@ pub(super) fn told(
         let command = format!("gatefold connect {}{project}{config}", client.id());
         output.line(&format!("  {}", paint.accent(&command)));
     }
+}
+
+/// Whether a source is a remote server for which nothing signs in.
+fn may_need_sign_in(source: &PlannedSource) -> bool {
+    let Ok(McpConnection::Http { headers, .. }) = &source.server.connection else { return false };
+    !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
 }
 
 /// Where to find the value of a variable.
