@@ -9,7 +9,8 @@
 #
 # Prints a row for each requirement set: checks passed and made, without Gatefold and with it. Below a row stand the
 # checks that failed or differ. The handshake era's set is run with a server of that era alone, and with one of both,
-# which is called in its client's era. Of a client the scenarios of authorization are left out.
+# which is called in its client's era. A client's scenarios of authorization are a row of their own: there the client is
+# `gatefold login` and `gatefold tools call`, with $GATEFOLD_BIN.
 # Fails when any check failed or differs; the scratch files are then kept.
 # Exits 77 when npm is missing, so that a caller can tell "cannot run" from "failed".
 set -euo pipefail
@@ -24,6 +25,9 @@ readonly START_LIMIT_S=30
 readonly STOP_LIMIT_S=15
 readonly SUITE_LIMIT_S=600
 readonly REQUIREMENTS=(2025-11-25 2026-07-28)
+# Scenarios of authorization that are about what Gatefold does not do: proofs of possession, and tokens that an enterprise
+# or a workload's platform gives.
+readonly NOT_OURS='enterprise-managed-authorization|dpop|dpop-nonce|wif-jwt-bearer'
 # Not in the requirement sets, unlike the scenarios of tasks.
 readonly EXTENSIONS=(sep-2640-skills-directory sep-2640-skills-enumeration sep-2640-skills-manifest)
 
@@ -65,7 +69,19 @@ main() {
         run_suite "client-$set" client --command "$client" --requirements "$set"
         compare "client $set" - "client-$set" || failed=1
     done
+    [ -z "${GATEFOLD_BIN:-}" ] || run_sign_ins || failed=1
     [ $failed = 0 ]
+}
+
+# Runs every scenario of authorization, one after another.
+run_sign_ins() {
+    local scenario scenarios
+    scenarios=$("$node" "$suite" list | sed -n 's|^ *- \(auth/[a-z0-9-]*\).*|\1|p' | grep -vE "^auth/($NOT_OURS)\$")
+    [ -n "$scenarios" ] || die "the suite lists no scenario of authorization"
+    for scenario in $scenarios; do
+        run_suite sign-in client --command "python3 $here/clients/sign_in.py" --scenario "$scenario"
+    done
+    compare 'client sign-in' - sign-in/auth
 }
 
 # Starts a reference server of one era, or of both. It says where it listens as soon as it does.
