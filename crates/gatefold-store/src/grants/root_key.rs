@@ -26,15 +26,13 @@ const FINGERPRINT: usize = 8;
 const PURPOSE: &str = "gatefold data keys";
 
 /// Where the root key comes from.
-#[derive(Debug, Clone, Default)]
-pub enum RootKey {
-    /// The file `root.key` in the state directory, which only its owner can read. It is made when
-    /// it is needed.
-    #[default]
-    File,
-    /// A secret from elsewhere, and the one before it, for as long as not everything is sealed
-    /// anew.
-    Given { current: Secret, previous: Option<Secret> },
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RootKey {
+    /// A secret from elsewhere. Without it, the key is in the file `root.key` of the state directory,
+    /// which only its owner can read, and which is made when it is needed.
+    pub given: Option<Secret>,
+    /// The secret before it, for as long as not everything is sealed anew.
+    pub previous: Option<Secret>,
 }
 
 /// A root key that is ready for use.
@@ -66,40 +64,34 @@ impl RootKeys {
         Self { root, state_dir: state_dir.to_owned() }
     }
 
-    /// The key for new data keys. Makes the file if there is none.
+    /// The key for new data keys. Makes the file if it is needed and there is none.
     pub(super) async fn newest(&self) -> Result<Arc<RootSealer>, StoreError> {
-        match &self.root {
-            RootKey::Given { current, .. } => Ok(RootSealer::given(current)),
-            RootKey::File => {
-                let keys = self.in_file(|path| read_or_create(path)).await?;
-                Ok(RootSealer::new(keys[0]))
-            }
+        match &self.root.given {
+            Some(given) => Ok(RootSealer::given(given)),
+            None => Ok(RootSealer::new(self.in_file(read_or_create).await?[0])),
         }
     }
 
-    /// The key with a fingerprint.
+    /// The key with a fingerprint. The file may still be the one before, so it is looked at last.
     pub(super) async fn find(
         &self,
         fingerprint: &[u8],
     ) -> Result<Option<Arc<RootSealer>>, StoreError> {
-        let keys: Vec<_> = match &self.root {
-            RootKey::Given { current, previous } => [Some(current), previous.as_ref()]
-                .into_iter()
-                .flatten()
-                .map(RootSealer::given)
-                .collect(),
-            RootKey::File => {
-                let keys = self.in_file(|path| read(path)).await?;
-                keys.into_iter().map(RootSealer::new).collect()
-            }
-        };
-        Ok(keys.into_iter().find(|key| key.fingerprint == fingerprint))
+        let RootKey { given, previous } = &self.root;
+        let given = [given, previous].into_iter().flatten().map(RootSealer::given);
+        let found = given.into_iter().find(|key| key.fingerprint == fingerprint);
+        if found.is_some() {
+            return Ok(found);
+        }
+        let keys = self.in_file(read_if_there).await?;
+        let mut keys = keys.into_iter().map(RootSealer::new);
+        Ok(keys.find(|key| key.fingerprint == fingerprint))
     }
 
     /// The key to seal everything anew with. In our own file it is a new one, before the old one.
     pub(super) async fn renewed(&self) -> Result<Arc<RootSealer>, StoreError> {
-        if let RootKey::Given { current, .. } = &self.root {
-            return Ok(RootSealer::given(current));
+        if let Some(given) = &self.root.given {
+            return Ok(RootSealer::given(given));
         }
         let mut fresh = [0; BYTES];
         getrandom::fill(&mut fresh).map_err(StoreError::Random)?;
@@ -111,12 +103,16 @@ impl RootKeys {
         Ok(RootSealer::new(fresh))
     }
 
-    /// Forgets the old key, once nothing is sealed with it.
+    /// Forgets the old key, once nothing is sealed with it: the second one of the file, or the file.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
-        if let RootKey::File = self.root {
-            self.in_file(|path| write(path, &read(path)?[..1])).await?;
+        if self.root.given.is_none() {
+            return self.in_file(|path| write(path, &read(path)?[..1])).await;
         }
-        Ok(())
+        let removed = |path: &Path| match fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        };
+        self.in_file(removed).await
     }
 
     async fn in_file<T: Send + 'static>(
@@ -134,6 +130,13 @@ fn read(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
         bytes.chunks_exact(BYTES).filter_map(|key| key.try_into().ok()).collect();
     let is_whole = bytes.len() == BYTES * keys.len() && (1..=2).contains(&keys.len());
     if is_whole { Ok(keys) } else { Err(io::Error::other("it is no key of ours")) }
+}
+
+fn read_if_there(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
+    match read(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
 }
 
 fn read_or_create(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {

@@ -34,13 +34,13 @@ async fn text(table: &GrantTable, key: &GrantKey) -> Option<String> {
 }
 
 fn given(current: &str, previous: Option<&str>) -> RootKey {
-    RootKey::Given { current: Secret::new(current), previous: previous.map(Secret::new) }
+    RootKey { given: Some(Secret::new(current)), previous: previous.map(Secret::new) }
 }
 
 #[tokio::test]
 async fn grants_outlive_the_process_and_lie_nowhere_in_the_clear() {
     let directory = tempdir().unwrap();
-    let (store, table) = open(directory.path(), RootKey::File).await;
+    let (store, table) = open(directory.path(), RootKey::default()).await;
     let (shared, ann) = (key("a", None), key("a", Some("ann")));
     table.write(&shared, &Secret::new(TEXT), None).await.unwrap().unwrap();
     table.write(&ann, &Secret::new("of ann"), None).await.unwrap().unwrap();
@@ -56,7 +56,7 @@ async fn grants_outlive_the_process_and_lie_nowhere_in_the_clear() {
     let mode = fs::metadata(directory.path().join("root.key")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
     assert_eq!(text(&table, &shared).await.unwrap(), TEXT);
     assert_eq!(text(&table, &ann).await.unwrap(), "of ann");
     assert_eq!(table.places().await.unwrap(), [shared.clone(), ann]);
@@ -68,7 +68,7 @@ async fn grants_outlive_the_process_and_lie_nowhere_in_the_clear() {
 #[tokio::test]
 async fn a_write_over_another_generation_changes_nothing() {
     let directory = tempdir().unwrap();
-    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
     let key = key("a", None);
     let first = table.write(&key, &Secret::new("1"), None).await.unwrap().unwrap();
     let second = table.write(&key, &Secret::new("2"), Some(first)).await.unwrap().unwrap();
@@ -83,8 +83,8 @@ async fn a_write_over_another_generation_changes_nothing() {
 #[tokio::test]
 async fn one_of_many_processes_gets_the_lease() {
     let directory = tempdir().unwrap();
-    let (_store, first) = open(directory.path(), RootKey::File).await;
-    let (_other, second) = open(directory.path(), RootKey::File).await;
+    let (_store, first) = open(directory.path(), RootKey::default()).await;
+    let (_other, second) = open(directory.path(), RootKey::default()).await;
     let key = key("a", None);
     let generation = first.write(&key, &Secret::new("1"), None).await.unwrap().unwrap();
     let until = NOW.plus(Duration::from_secs(40));
@@ -108,7 +108,7 @@ async fn one_of_many_processes_gets_the_lease() {
 #[tokio::test]
 async fn rows_can_neither_be_exchanged_nor_altered() {
     let directory = tempdir().unwrap();
-    let (store, table) = open(directory.path(), RootKey::File).await;
+    let (store, table) = open(directory.path(), RootKey::default()).await;
     let (one, other) = (key("a", None), key("b", None));
     table.write(&one, &Secret::new("of a"), None).await.unwrap();
     table.write(&other, &Secret::new("of b"), None).await.unwrap();
@@ -120,7 +120,7 @@ async fn rows_can_neither_be_exchanged_nor_altered() {
     let mut connection = crate::fixture::connect(directory.path()).await;
     sqlx::raw_sql(swap).execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
-    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
     for key in [&one, &other] {
         let altered = table.read(key).await.unwrap_err();
         assert!(matches!(altered, StoreError::AlteredGrant { .. }), "{altered}");
@@ -132,8 +132,8 @@ async fn rows_can_neither_be_exchanged_nor_altered() {
 #[tokio::test]
 async fn a_rotation_seals_everything_anew_and_loses_nothing() {
     let directory = tempdir().unwrap();
-    let (_store, table) = open(directory.path(), RootKey::File).await;
-    let (_other, running) = open(directory.path(), RootKey::File).await;
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
+    let (_other, running) = open(directory.path(), RootKey::default()).await;
     let keys: Vec<_> = (0..20).map(|at| key(&format!("s{at}"), None)).collect();
     let mut generations = Vec::new();
     for key in &keys {
@@ -155,7 +155,7 @@ async fn a_rotation_seals_everything_anew_and_loses_nothing() {
     assert!(rotated.iter().all(Result::is_ok), "{rotated:?}");
     assert_eq!(text(&table, &keys[0]).await.unwrap(), TEXT);
     fs::write(directory.path().join("root.key"), before).unwrap();
-    let (_store, table) = open(directory.path(), RootKey::File).await;
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
     assert!(matches!(table.read(&keys[0]).await, Err(StoreError::OtherRootKey { .. })));
 }
 
@@ -178,5 +178,30 @@ async fn a_root_key_from_elsewhere_is_changed_by_a_rotation() {
     store.close().await.unwrap();
 
     let (_store, table) = open(directory.path(), given("second", None)).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+}
+
+#[tokio::test]
+async fn a_root_key_moves_out_of_the_file_and_back() {
+    let directory = tempdir().unwrap();
+    let key = key("a", None);
+    let file = directory.path().join("root.key");
+    let (store, table) = open(directory.path(), RootKey::default()).await;
+    table.write(&key, &Secret::new(TEXT), None).await.unwrap();
+    store.close().await.unwrap();
+
+    let (store, table) = open(directory.path(), given("elsewhere", None)).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+    table.rotate().await.unwrap();
+    assert!(!file.exists());
+    store.close().await.unwrap();
+
+    let root = RootKey { given: None, previous: Some(Secret::new("elsewhere")) };
+    let (store, table) = open(directory.path(), root).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+    table.rotate().await.unwrap();
+    store.close().await.unwrap();
+
+    let (_store, table) = open(directory.path(), RootKey::default()).await;
     assert_eq!(text(&table, &key).await.unwrap(), TEXT);
 }

@@ -105,9 +105,11 @@ pub(super) fn read<'a>(
     });
     section(&mut root, "secrets", |table| {
         let keys: SecretsKeys = table.read().unwrap_or_default();
-        let keys_of_root: RootKeyKeys = table.read().unwrap_or_default();
+        let roots: RootKeyKeys = table.read().unwrap_or_default();
         draft.secrets_file = keys.file.map(|path| path.0);
-        draft.root_key = root_key(table, keys_of_root);
+        let secret = |key: Option<RootKeyText>| key.map(|key| key.0);
+        draft.root_key =
+            RootKey { given: secret(roots.root_key), previous: secret(roots.previous_root_key) };
     });
     section(&mut root, "results", |table| {
         let keys: ResultsKeys = table.read().unwrap_or_default();
@@ -337,20 +339,6 @@ impl<'de> Deserialize<'de> for RootKeyText {
             return Err(fault("is too short for a key", hint));
         }
         Ok(Self(Secret::new(text)))
-    }
-}
-
-fn root_key(table: &Table<'_>, keys: RootKeyKeys) -> RootKey {
-    let previous = keys.previous_root_key.map(|key| key.0);
-    match (keys.root_key, previous) {
-        (Some(RootKeyText(current)), previous) => RootKey::Given { current, previous },
-        (None, None) => RootKey::File,
-        (None, Some(_)) => {
-            if let (Some(field), None) = (table.peek("previous_root_key"), table.peek("root_key")) {
-                field.key_fault("needs `root_key`", "write the key that replaces it");
-            }
-            RootKey::File
-        }
     }
 }
 

@@ -1,5 +1,4 @@
 use gatefold_policy::{Effect, Entries, Rule, Scope};
-use gatefold_store::RootKey;
 use serde_json::Value;
 
 use super::super::Config;
@@ -427,24 +426,18 @@ pub(super) const SECRETS: FixedSection = FixedSection {
         Key {
             details: "At least 32 characters, from a variable or the keyring. Without it, the key is in \
                       the file `root.key` of the state directory, which only its owner can read.",
-            value: |config| match config.root_key {
-                RootKey::File => None,
-                RootKey::Given { .. } => Some("***".into()),
-            },
+            value: |config| config.root_key.given.as_ref().map(|_| "***".into()),
             unset: "a file in the state directory",
-            example: "\"${secret:gatefold-root}\"",
+            example: "\"${ROOT_KEY:-Zm9yIGV4YW1wbGUgb25seSwgbm90IGEga2V5ISE=}\"",
             applies: ApplyMode::Restart,
             ..Key::new("root_key", Kind::Text, "The key that protects kept sign-ins.")
         },
         Key {
-            details: "Until `gatefold secret rotate` has sealed everything anew.",
-            value: |config| match &config.root_key {
-                RootKey::Given { previous: Some(_), .. } => Some("***".into()),
-                _ => None,
-            },
+            details: "Until `gatefold secret rotate` has sealed everything anew. A key in the file needs \
+                      no mention.",
+            value: |config| config.root_key.previous.as_ref().map(|_| "***".into()),
             unset: "none",
-            example: "\"${secret:gatefold-root-old}\"",
-            needs: &["root_key"],
+            example: "\"${OLD_ROOT_KEY:-Zm9yIGV4YW1wbGUgb25seSwgbm90IGEga2V5ISE=}\"",
             applies: ApplyMode::Restart,
             ..Key::new("previous_root_key", Kind::Text, "The key before `root_key`.")
         },
