@@ -2,6 +2,7 @@
 //! it, weighed as in a logistic regression.
 
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
 use crate::index::Index;
@@ -10,7 +11,8 @@ use crate::tuning::FitTuning;
 use crate::{text, words};
 
 /// How well the tools that a search found fit the request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fit {
     /// Nothing fits; the tools are merely the likeliest.
     #[default]
