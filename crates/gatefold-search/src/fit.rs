@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
 use crate::index::Index;
-use crate::services::{self, REQUEST_WORDS};
+use crate::services::REQUEST_WORDS;
 use crate::tuning::FitTuning;
 use crate::{text, words};
 
@@ -100,7 +100,7 @@ impl Index {
         let (mut all, mut objects) = (0.0, 0.0);
         let mut rarest = (0.0, true);
         let values = values(&asked.text);
-        for (term, weight) in asked.whole.terms(&self.tuning) {
+        for (term, weight) in asked.whole.own_terms(&self.tuning) {
             let mut part = self.part(term, weight, place, shows);
             for (other, share) in asked.whole.alternatives(term) {
                 let other = self.part(other, weight * share, place, shows);
@@ -134,21 +134,8 @@ impl Index {
             } else {
                 0.0
             },
-            names_other: if self.names_other(&asked.text, shows) { 1.0 } else { 0.0 },
+            names_other: if asked.missing.is_empty() { 0.0 } else { 1.0 },
         }
-    }
-
-    /// Whether a request names a well-known service that no visible source has.
-    fn names_other(&self, request: &str, shows: &dyn Fn(usize) -> bool) -> bool {
-        let mut names_other = false;
-        services::names_in(request, REQUEST_WORDS, |key, _| {
-            if !names_other && services::is_clear_name(key) {
-                let is_shown =
-                    |source| (0..self.tools).any(|at| self.domains[at] == source && shows(at));
-                names_other = !self.sources.called(key).any(is_shown);
-            }
-        });
-        names_other
     }
 }
 
