@@ -23,7 +23,7 @@ usage: cargo xtask <chore>
   bench surfaces compare all ways to show the real tool lists in $GATEFOLD_CATALOGS: tokens at rest and of a
                  typical task, its calls, and the time to make a surface and to serve it again [--write]
   bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
-                 $GATEFOLD_CATALOGS [SETS] [--write]
+                 $GATEFOLD_CATALOGS [SETS] [--write]; --ablation measures what each part of it adds instead
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
   bench http     measure calls of an HTTP API by its OpenAPI description against a plain request and a

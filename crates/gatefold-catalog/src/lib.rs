@@ -53,7 +53,7 @@ pub use pattern::Pattern;
 pub use phrasings::{PHRASINGS, search_phrasings};
 pub use raw::{object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
-pub use retrieval::{RetrievalTexts, ToolTexts};
+pub use retrieval::{RetrievalTexts, TextCoverage, ToolTexts};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, fit, search, select};
 pub use signature::{
     ParameterKind, call_signature, compact_signature, declared, differences, undeclared,

@@ -2,15 +2,17 @@
 //! it, weighed as in a logistic regression.
 
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::asked::Asked;
 use crate::index::Index;
-use crate::services::{self, REQUEST_WORDS};
+use crate::services::REQUEST_WORDS;
 use crate::tuning::FitTuning;
 use crate::{text, words};
 
 /// How well the tools that a search found fit the request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Fit {
     /// Nothing fits; the tools are merely the likeliest.
     #[default]
@@ -98,7 +100,7 @@ impl Index {
         let (mut all, mut objects) = (0.0, 0.0);
         let mut rarest = (0.0, true);
         let values = values(&asked.text);
-        for (term, weight) in asked.whole.terms(&self.tuning) {
+        for (term, weight) in asked.whole.own_terms(&self.tuning) {
             let mut part = self.part(term, weight, place, shows);
             for (other, share) in asked.whole.alternatives(term) {
                 let other = self.part(other, weight * share, place, shows);
@@ -132,21 +134,8 @@ impl Index {
             } else {
                 0.0
             },
-            names_other: if self.names_other(&asked.text, shows) { 1.0 } else { 0.0 },
+            names_other: if asked.missing.is_empty() { 0.0 } else { 1.0 },
         }
-    }
-
-    /// Whether a request names a well-known service that no visible source has.
-    fn names_other(&self, request: &str, shows: &dyn Fn(usize) -> bool) -> bool {
-        let mut names_other = false;
-        services::names_in(request, REQUEST_WORDS, |key, _| {
-            if !names_other && services::is_clear_name(key) {
-                let is_shown =
-                    |source| (0..self.tools).any(|at| self.domains[at] == source && shows(at));
-                names_other = !self.sources.called(key).any(is_shown);
-            }
-        });
-        names_other
     }
 }
 

@@ -197,6 +197,11 @@ impl Index {
         self.terms.number(term).is_some_and(|number| self.postings.places(number).any(shows))
     }
 
+    /// Whether `shows` admits a tool of a source.
+    pub(crate) fn has_shown(&self, source: u32, shows: &dyn Fn(usize) -> bool) -> bool {
+        (0..self.tools).any(|place| self.domains[place] == source && shows(place))
+    }
+
     /// What a term is worth and how much of it the tool at a place has.
     pub(crate) fn part(
         &self,

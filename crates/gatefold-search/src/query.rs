@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::abbreviations;
 use crate::lexicon::{Alternatives, Translation};
 use crate::services;
+use crate::sources::MissingService;
 use crate::text::{self, Kind};
 use crate::tuning::Tuning;
 use crate::words;
@@ -27,6 +28,9 @@ const CONJUNCTIONS: [&str; 5] = ["and", "then", "also", "additionally", "plus"];
 /// What a clause ends with, in several scripts.
 const CLAUSE_ENDS: [char; 12] = ['.', ',', ';', '?', '!', '。', '，', '；', '？', '！', '؟', '،'];
 
+/// The most words read of what a service is.
+const SERVICE_WORDS: usize = 16;
+
 /// How often a repeated word of a request counts at most.
 const REPEATS: u8 = 2;
 
@@ -38,6 +42,8 @@ pub(crate) struct Query {
     /// What it means, where it is a translation.
     meant: Option<String>,
     alternatives: Alternatives,
+    /// What the services are that it names and no source has.
+    missing: String,
 }
 
 #[derive(Debug)]
@@ -56,6 +62,8 @@ enum Role {
     Abbreviation,
     /// One of those.
     Expansion,
+    /// One of those that say what a service is which no source has.
+    Service,
 }
 
 impl Query {
@@ -127,6 +135,20 @@ impl Query {
         Self { meant, ..Self::of(text) }.with_alternatives(translation)
     }
 
+    /// The same query, with what services are that it names and no source has: tools of another
+    /// service of that kind may do.
+    pub(crate) fn with_services(mut self, missing: &[MissingService]) -> Self {
+        for MissingService { text, .. } in missing.iter().filter(|one| !one.is_told_of) {
+            text::terms(text, SERVICE_WORDS, |term, _| {
+                if self.terms.iter().all(|known| known.text != term) {
+                    self.push_as(term, Role::Service);
+                }
+            });
+            self.missing.extend([" ", text]);
+        }
+        self
+    }
+
     /// The same query, with what else may stand for its terms.
     pub(crate) fn with_alternatives(mut self, translation: Option<&Translation>) -> Self {
         let all = translation.map(Translation::alternatives).into_iter().flatten();
@@ -145,7 +167,7 @@ impl Query {
     /// in full.
     pub(crate) fn meaning(&self) -> Cow<'_, str> {
         let meant = self.meant.as_deref().unwrap_or(&self.text);
-        let mut long = String::new();
+        let mut long = self.missing.clone();
         for term in self.terms.iter().filter(|term| term.role == Role::Expansion) {
             long.extend([" ", &term.text]);
         }
@@ -159,14 +181,25 @@ impl Query {
 
     /// Each term and what it weighs.
     pub(crate) fn terms(&self, tuning: &Tuning) -> impl Iterator<Item = (&str, f32)> {
-        self.terms.iter().map(|QueryTerm { text, role, count }| {
-            let weight = match role {
-                Role::Word => 1.0,
-                Role::Compound => tuning.compound,
-                Role::Abbreviation => tuning.abbreviation.0,
-                Role::Expansion => tuning.abbreviation.1,
-            };
-            (text.as_str(), weight * f32::from(*count))
-        })
+        self.terms.iter().map(|term| (term.text.as_str(), term.weight(tuning)))
+    }
+
+    /// Like [`Query::terms`], without those that say what a service is.
+    pub(crate) fn own_terms(&self, tuning: &Tuning) -> impl Iterator<Item = (&str, f32)> {
+        let own = self.terms.iter().filter(|term| term.role != Role::Service);
+        own.map(|term| (term.text.as_str(), term.weight(tuning)))
+    }
+}
+
+impl QueryTerm {
+    fn weight(&self, tuning: &Tuning) -> f32 {
+        let weight = match self.role {
+            Role::Word => 1.0,
+            Role::Compound => tuning.compound,
+            Role::Abbreviation => tuning.abbreviation.0,
+            Role::Expansion => tuning.abbreviation.1,
+            Role::Service => tuning.missing,
+        };
+        weight * f32::from(self.count)
     }
 }

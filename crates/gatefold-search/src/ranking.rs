@@ -146,9 +146,9 @@ impl Index {
         aids: &SearchEvidence<'_>,
         limit: usize,
     ) -> Findings {
-        let named = self.sources.named(request);
         let knows = |term: &str| self.knows(term, &shows);
-        let asked = Asked::new(request, mode != Mode::Keyword, named, &knows);
+        let has_shown = |source| self.has_shown(source, &shows);
+        let asked = Asked::new(request, mode != Mode::Keyword, &self.sources, &has_shown, &knows);
         let RequestScores { mut scores, mut fits, fusion, best: best_of_all } =
             self.scores(&asked, mode, &shows, limit);
         let mut judged = None;

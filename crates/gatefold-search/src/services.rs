@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use crate::text;
+use crate::words::is_stop_word;
 
 const LIST: &str = include_str!("../data/services.txt");
 
@@ -213,16 +214,21 @@ pub(crate) fn names_in(request: &str, limit: usize, mut each: impl FnMut(&str, b
     let mut joined = String::new();
     for from in 0..words.len() {
         joined.clear();
+        let mut has_sense = false;
         for (at, (word, key)) in words.iter().zip(&keys).enumerate().skip(from).take(NAME_WORDS) {
             joined.push_str(key);
             if joined.len() > LONGEST_NAME {
                 break;
             }
+            has_sense |= !is_stop_word(key) && key != "who";
             let ends = word.ends_with(['.', ',', ';', '?', '!', ':']);
             let is_end = ends || at + 1 == words.len();
             let is_clear =
                 is_proper(words[from], from) || is_end && follows_preposition(&words, from);
-            each(&joined, is_clear);
+            // `who is` is no `whois`.
+            if has_sense || at == from {
+                each(&joined, is_clear);
+            }
             if ends {
                 break;
             }
@@ -249,9 +255,16 @@ pub(crate) fn full_name(key: &str) -> Option<&'static str> {
     (self::key(first) != key).then_some(first)
 }
 
-/// Whether the list knows a service by this name, and none by an ordinary word.
-pub(crate) fn is_clear_name(key: &str) -> bool {
-    KNOWN.names.get(key).is_some_and(|known| !known.is_ordinary)
+/// The services that the list knows by a name; none for an ordinary word.
+pub(crate) fn clearly_named(key: &str) -> &'static [usize] {
+    KNOWN.names.get(key).filter(|known| !known.is_ordinary).map_or(&[], |known| &known.services)
+}
+
+/// The name itself, as the list has it, by its words joined, and what the service is.
+pub(crate) fn named_and_described(service: usize, key: &str) -> (&'static str, &'static str) {
+    let KnownService { names, text, .. } = &KNOWN.services[service];
+    let name = names.iter().find(|name| self::key(name) == key);
+    (name.copied().unwrap_or_default(), text)
 }
 
 #[cfg(test)]
@@ -341,5 +354,6 @@ mod tests {
         assert_eq!(names("create a bug in linear"), "linear");
         assert_eq!(names("list Linear issues"), "linear");
         assert_eq!(names("what time is it"), "");
+        assert_eq!(names("who is there"), "");
     }
 }

@@ -9,6 +9,18 @@ use crate::tuning::Tuning;
 /// The most words read of what the services of a source are.
 const SERVICE_WORDS: usize = 128;
 
+/// The most services that a request names and no source has.
+const MISSING: usize = 4;
+
+/// A service that no source has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MissingService {
+    /// What it is.
+    pub(crate) text: &'static str,
+    /// Whether tools have the words of its name all the same.
+    pub(crate) is_told_of: bool,
+}
+
 /// The sources of an index, by number. Sources are the domains of its entries.
 #[derive(Debug, Default)]
 pub(crate) struct Sources {
@@ -94,6 +106,32 @@ impl Sources {
     pub(crate) fn called(&self, key: &str) -> impl Iterator<Item = u32> {
         let handles = self.handles.get(key).into_iter().flatten().map(|(source, _)| *source);
         handles.chain(self.having(key).iter().map(|(source, _)| *source))
+    }
+
+    /// The services that a request names and no source has. `shows` says whether a source counts, and
+    /// `knows` whether a tool has a term.
+    pub(crate) fn missing(
+        &self,
+        request: &str,
+        shows: &dyn Fn(u32) -> bool,
+        knows: &dyn Fn(&str) -> bool,
+    ) -> Vec<MissingService> {
+        let mut missing = Vec::new();
+        services::names_in(request, REQUEST_WORDS, |key, _| {
+            let named = services::clearly_named(key);
+            if named.is_empty() || self.called(key).any(shows) {
+                return;
+            }
+            for service in &named[..named.len().min(MISSING - missing.len())] {
+                let (name, text) = services::named_and_described(*service, key);
+                let mut is_told_of = true;
+                text::terms(name, REQUEST_WORDS, |term, kind| {
+                    is_told_of &= kind == text::Kind::Compound || knows(term);
+                });
+                missing.push(MissingService { text, is_told_of });
+            }
+        });
+        missing
     }
 
     /// The sources that a request names, sorted.

@@ -54,7 +54,7 @@ company business organization organisation firm enterprise
 team group organization
 issue ticket bug
 task todo reminder
-event meeting calendar
+event meeting calendar appointment
 database db sql
 spreadsheet sheet excel workbook
 row record entry

@@ -345,9 +345,44 @@ mod services {
         assert_eq!(found[0].place, 1);
     }
 
+    /// The first tool found among those of two sources that the list of services does not know.
+    fn first_of_others(request: &str, shows: impl Fn(usize) -> bool) -> usize {
+        let tool = |(id, description): (&'static str, &'static str)| Entry {
+            id,
+            domain: id,
+            analysis: Analysis::of(&Document {
+                name: "post",
+                description: &[description],
+                ..Document::default()
+            }),
+            service: Service::of(&SourceNames { names: &[id], ..SourceNames::default() })
+                .map(Arc::new),
+        };
+        let tools = [
+            ("bulletin", "Posts an article on the company's site"),
+            ("parlour", "Posts a message to a chat channel"),
+            ("slack", "Posts to Slack"),
+        ];
+        let index = Index::build(&tools.map(tool));
+        index.search(request, Mode::Hybrid, shows, 1).matches[0].place
+    }
+
+    #[test]
+    fn a_service_that_nobody_has_finds_tools_of_its_kind() {
+        assert_eq!(first_of_others("post hello on Mattermost", |place| place < 2), 1);
+        assert_eq!(first_of_others("post hello on Substack", |place| place < 2), 0);
+    }
+
+    #[test]
+    fn a_service_that_is_hidden_is_one_that_nobody_has() {
+        assert_eq!(first_of_others("post hello on Slack", |_| true), 2);
+        assert_eq!(first_of_others("post hello on Slack", |place| place < 2), 1);
+    }
+
     #[test]
     fn what_hidden_sources_are_called_finds_nothing() {
-        let found = index(&[]).search("gh", Mode::Keyword, |place| place > 1, 9).matches;
+        let aliases = ["the larder".to_owned()];
+        let found = index(&aliases).search("larder", Mode::Keyword, |place| place < 4, 9).matches;
         assert!(found.is_empty(), "{found:?}");
     }
 }

@@ -10,6 +10,8 @@ pub struct Tuning {
     pub fields: [(f32, f32); FIELDS],
     /// How much a word counts that names a source's service, and one of what the service is.
     pub services: (f32, f32),
+    /// What a word counts of what a service is that the request names and no source has.
+    pub missing: f32,
     /// How much more the tools of a source that the request names count than others.
     pub named: f32,
     /// What an abbreviation counts compared with other words, and what each word of those it stands
@@ -67,6 +69,7 @@ impl Default for Tuning {
                 (1.5, 0.6),   // past queries
             ],
             services: (1.5, 0.5),
+            missing: 0.3,
             named: 0.15,
             abbreviation: (0.3, 0.7),
             saturation: 1.6,

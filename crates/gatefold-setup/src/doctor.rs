@@ -13,6 +13,7 @@ mod port;
 mod programs;
 mod proxy;
 mod remote;
+mod texts;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -180,8 +181,9 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     let config = configuration::read(&subject.inputs, environment, &mut findings);
     let known = config.clone().unwrap_or_default();
     let state_dir = state_dir(subject, &known, environment);
-    let (encoder, on_disk, (port, is_running), programs) = tokio::join!(
+    let (encoder, (texts, of_texts), on_disk, (port, is_running), programs) = tokio::join!(
         encoder::look(&known),
+        texts::look(&known),
         disk::look(state_dir.as_deref()),
         port::look(known.server.listen, subject.running.as_ref()),
         programs::look(&known.sources, subject.reach, environment),
@@ -203,6 +205,7 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
     findings.extend(encoder);
+    findings.extend(of_texts);
     findings.extend(on_disk);
     findings.extend(port);
     findings.extend(clients);
@@ -211,10 +214,11 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
         && let Some(config) = config
     {
         let state_dir = state_dir.filter(|_| store_works);
+        let beforehand = connections::KnownFacts { found: &sources, texts: texts.as_ref() };
         let limit = subject.connect_limit;
-        sources.extend(
-            connections::look(config, state_dir.as_deref(), &sources, limit, environment).await,
-        );
+        let connected =
+            connections::look(config, state_dir.as_deref(), &beforehand, limit, environment).await;
+        sources.extend(connected);
     }
     findings.extend(sources);
     Diagnosis::of(findings)

@@ -3,6 +3,7 @@
 //! A set is a folder with `tools.jsonl` and `queries.jsonl`, as `gatefold_search::measure` reads
 //! them.
 
+mod ablation;
 mod encoded;
 mod foreign;
 mod learning;
@@ -47,6 +48,9 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let given = options.iter().find(|option| !option.starts_with("--")).map(PathBuf::from);
     let sets = given.or_else(|| std::env::var_os("GATEFOLD_SETS").map(PathBuf::from));
     let sets = sets.context("name a folder of sets, or set GATEFOLD_SETS to one")?;
+    if options.contains(&"--ablation") {
+        return ablate(root, &sets, write);
+    }
     let lists = std::env::var_os("GATEFOLD_CATALOGS");
     let lists = lists.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
     let (sets, lists) = (sets::read(&sets)?, PathBuf::from(lists));
@@ -75,6 +79,17 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     if write {
         let section = format!("\n{section}\n{cost}\n{dearer}");
         write_section(&root.join("docs/benchmarks.md"), "search", &section)?;
+    }
+    Ok(())
+}
+
+/// What each part of the ranking adds.
+fn ablate(root: &Path, sets: &Path, write: bool) -> Result<()> {
+    let (sets, encoder) = (sets::read(sets)?, encoded::open(root)?);
+    let table = ablation::table(root, &sets, encoder.as_ref())?;
+    say(&table);
+    if write {
+        write_section(&root.join("docs/benchmarks.md"), "ablation", &format!("\n{table}"))?;
     }
     Ok(())
 }

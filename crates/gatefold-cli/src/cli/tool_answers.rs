@@ -2,9 +2,10 @@
 //! the command opens itself.
 
 use gatefold::{App, ConnectObserver};
-use gatefold_catalog::{Hit, Scope, Tool, View, search};
+use gatefold_catalog::{Hit, Scope, Tool, View, fit, search};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use gatefold_dispatch::{Caller, PinnedTurn};
+use gatefold_search::Fit;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
@@ -43,8 +44,16 @@ pub(super) struct AnsweredRequest {
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToolsAnswer {
     Tools(Vec<ListedTool>),
+    Found(FoundTools),
     Schemas(Vec<ToolDefinition>),
     Call(CallAnswer),
+}
+
+/// What a search found, best first, and how well the best of it fits.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FoundTools {
+    pub(super) fit: Fit,
+    pub(super) tools: Vec<ListedTool>,
 }
 
 /// A tool in a list, and the text that only people are shown.
@@ -131,7 +140,8 @@ async fn answer(request: &ToolsRequest, pinned: &PinnedTurn) -> anyhow::Result<T
         ToolsRequest::List { domain } => list(view, domain.as_deref()).map(ToolsAnswer::Tools),
         ToolsRequest::Search { query, mode, limit } => {
             let hits = search(view, query, &Scope::default(), (*mode).into(), *limit);
-            Ok(ToolsAnswer::Tools(hits.iter().map(found).collect()))
+            let tools = hits.iter().map(found).collect();
+            Ok(ToolsAnswer::Found(FoundTools { fit: fit(&hits), tools }))
         }
         ToolsRequest::Schema { names } => {
             let tools = names.iter().map(|name| resolve(view, name));

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold_catalog::marked;
 use gatefold_core::Domain;
+use gatefold_search::Fit;
 
 use super::arguments::{SharedOptions, Tools};
 use super::catalogue;
@@ -11,7 +12,8 @@ use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::Table;
 use super::tool_answers::{
-    self, AnsweredRequest, ListedTool, ToolDefinition, ToolLine, ToolsAnswer, ToolsRequest,
+    self, AnsweredRequest, FoundTools, ListedTool, ToolDefinition, ToolLine, ToolsAnswer,
+    ToolsRequest,
 };
 use super::{call, session, stop};
 
@@ -28,7 +30,11 @@ pub(super) async fn run(
         let failed: Vec<_> = answered.left_out.into_iter().map(|source| source.domain).collect();
         match answered.answer.map_err(anyhow::Error::from)? {
             ToolsAnswer::Tools(tools) => {
-                print_tools(&request, &tools, output);
+                print_tools(&tools, output);
+                Ok(code_of(&request, &failed))
+            }
+            ToolsAnswer::Found(found) => {
+                print_found(&request, &found, output);
                 Ok(code_of(&request, &failed))
             }
             ToolsAnswer::Schemas(schemas) => print_schemas(&schemas, output),
@@ -79,16 +85,39 @@ fn code_of(request: &ToolsRequest, failed: &[Domain]) -> ExitCode {
     if failed.iter().any(is_asked) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn print_tools(request: &ToolsRequest, tools: &[ListedTool], output: &Output) {
-    if !output.is_json() {
+fn print_tools(tools: &[ListedTool], output: &Output) {
+    if output.is_json() {
+        output.json(&serde_json::json!({ "tools": lines(tools) }));
+    } else {
         output.lines(&table(tools, output.style()));
+    }
+}
+
+fn print_found(request: &ToolsRequest, found: &FoundTools, output: &Output) {
+    let FoundTools { fit, tools } = found;
+    if output.is_json() {
+        let query = if let ToolsRequest::Search { query, .. } = request { query } else { "" };
+        let tools = lines(tools);
+        output.json(&serde_json::json!({ "query": query, "fit": fit, "tools": tools }));
         return;
     }
-    let lines: Vec<&ToolLine> = tools.iter().map(|tool| &tool.line).collect();
-    output.json(&match request {
-        ToolsRequest::Search { query, .. } => serde_json::json!({ "query": query, "tools": lines }),
-        _ => serde_json::json!({ "tools": lines }),
-    });
+    if let Some(doubt) = doubt(*fit).filter(|_| !tools.is_empty()) {
+        output.paragraph("", doubt);
+    }
+    output.lines(&table(tools, output.style()));
+}
+
+/// What people are told before they read tools that hardly fit.
+fn doubt(fit: Fit) -> Option<&'static str> {
+    match fit {
+        Fit::None => Some("No tool fits the query. These are merely the nearest."),
+        Fit::Weak => Some("No tool clearly fits the query. The right one may not be here."),
+        Fit::Likely | Fit::Exact => None,
+    }
+}
+
+fn lines(tools: &[ListedTool]) -> Vec<&ToolLine> {
+    tools.iter().map(|tool| &tool.line).collect()
 }
 
 /// The lines printed for people.

@@ -150,6 +150,7 @@ fn tools_are_listed_found_and_shown() {
     let found = run(&scratch, &["tools", "search", "report", "an", "issue", "--json"]).json();
     assert_eq!(found["query"], "report an issue");
     assert!(found["tools"].as_array().unwrap().len() <= 10);
+    assert_eq!(found["fit"], "likely");
     let schemas =
         run(&scratch, &["tools", "schema", "create_issue", "units__evaluate_expression", "--json"]);
     let names: Vec<_> =
@@ -158,6 +159,24 @@ fn tools_are_listed_found_and_shown() {
     assert_eq!(schemas.json()["tools"][0]["parameters"]["type"], "object");
     let shown = run(&scratch, &["tools", "schema", "create_issue"]).stdout;
     assert!(shown.starts_with("issues__create_issue  issues / "), "{shown}");
+}
+
+#[test]
+fn a_search_says_how_well_its_tools_fit() {
+    let scratch = scratch_with_sources();
+    let search = |query: &str, more: &[&str]| {
+        run(&scratch, &[&["tools", "search", query][..], more].concat())
+    };
+    for (query, fit, said) in [
+        ("units__evaluate_expression", "exact", None),
+        ("report an issue", "likely", None),
+        ("zzz qqq", "none", Some("No tool fits the query. These are merely the nearest.\n")),
+    ] {
+        assert_eq!(search(query, &["--json"]).json()["fit"], fit, "{query}");
+        let shown = search(query, &[]).stdout;
+        assert_eq!(shown.starts_with("No tool"), said.is_some(), "{shown}");
+        assert!(shown.starts_with(said.unwrap_or_default()), "{shown}");
+    }
 }
 
 #[test]

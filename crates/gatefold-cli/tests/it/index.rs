@@ -119,3 +119,49 @@ fn a_file_that_cannot_be_used_is_told_of_and_searches_go_on() {
     );
     assert_ne!(first_found(&scratch), TOOL);
 }
+
+#[test]
+fn doctor_says_which_texts_count() {
+    let scratch = scratch("[search]\ntexts = 'retrieval.toml'\n");
+    let findings = |args: &[&str]| {
+        let all = run(&scratch, &[&["doctor", "--json"][..], args].concat()).json();
+        let said = |one: &Value, key: &str| one[key].as_str().unwrap_or("-").to_owned();
+        let is_ours = |one: &&Value| said(one, "where").ends_with("/retrieval.toml");
+        let ours = all["findings"].as_array().unwrap().iter().filter(is_ours);
+        ours.map(|one| ["level", "what", "fix"].map(|key| said(one, key)).join(": "))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        findings(&["--offline"]),
+        ["warning: searches go without `search.texts`: there is no such file: write it: gatefold \
+          index describe"]
+    );
+    let model = ScriptedModel::start(write);
+    describe(&scratch, &model, &["--only", "issues__add_*"]);
+    assert_eq!(findings(&["--offline"]), ["ok: `search.texts` can be read, texts of 2 tools: -"]);
+    assert_eq!(findings(&[])[1..], ["ok: the texts of 2 tools belong to present definitions: -"]);
+
+    let file = scratch.path().join("retrieval.toml");
+    let written = std::fs::read_to_string(&file).unwrap();
+    let (before, digest) = written.split_once("[tools.issues__add_comment]\ndigest = \"").unwrap();
+    let other = "f".repeat(64);
+    let changed = format!(
+        "{before}[tools.issues__add_comment]\ndigest = \"{other}{}\n[tools.gone]\ndigest = \
+         \"{other}\"\n",
+        &digest[64..]
+    );
+    scratch.write("retrieval.toml", changed);
+    assert_eq!(
+        findings(&[])[..2],
+        [
+            "warning: the texts of one tool in `search.texts` were written for other definitions \
+             and do not count; those of 1 do: write new ones: gatefold index describe",
+            "note: `search.texts` has texts of one tool that no source has: remove them, or \
+             restore what is missing",
+        ]
+    );
+    scratch.write("retrieval.toml", "tools = 7");
+    let broken = findings(&["--offline"]).concat();
+    assert!(broken.contains("invalid type: integer `7`"), "{broken}");
+    assert!(broken.ends_with("correct that file"), "{broken}");
+}

@@ -36,6 +36,21 @@ const PARTS: usize = 3;
 /// What German puts between the parts of a compound.
 const LINKS: [&str; 5] = ["", "s", "n", "en", "es"];
 
+/// What a German imperative may lack, the ending of the longer imperative first.
+const VERB_ENDINGS: [&str; 3] = ["e", "en", "n"];
+
+/// What Spanish puts at the end of a verb: what for whom, or one of these, the longest first.
+const PRONOUNS: [&str; 22] = [
+    "noslos", "noslas", "melos", "melas", "selos", "selas", "noslo", "nosla", "melo", "mela",
+    "selo", "sela", "nos", "los", "las", "les", "me", "te", "se", "lo", "la", "le",
+];
+
+/// What a Spanish verb ends with before them.
+const VERB_STEMS: [&str; 4] = ["a", "e", "r", "ndo"];
+
+/// Spanish imperatives that end in a consonant, or have two letters.
+const SHORT_IMPERATIVES: [&str; 7] = ["di", "haz", "pon", "sal", "ten", "ven", "da"];
+
 /// How German writes its vowels with two dots where the keyboard has none.
 const DIGRAPHS: [(&str, &str); 3] = [("ae", "a"), ("oe", "o"), ("ue", "u")];
 
@@ -127,7 +142,8 @@ fn evidence(tongue: &Tongue, run: &Run<'_>) -> (f32, f32) {
     }
 }
 
-/// What a word stands for: itself, its parts, or another form of it.
+/// What a word stands for: itself, the verb that it is an imperative of, its parts, or another form of
+/// it.
 fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<LexiconEntry> {
     let word = &*run.folded;
     if let Some(entry) = tongue.get(word) {
@@ -144,11 +160,38 @@ fn entries(tongue: &Tongue, language: Language, run: &Run<'_>) -> Vec<LexiconEnt
                 return vec![entry];
             }
         }
-        if let Some(parts) = parts(tongue, word, PARTS) {
-            return parts;
-        }
     }
-    form(tongue, word).into_iter().collect()
+    // What is capitalised within a sentence is a name, except in German.
+    if language != Language::German && !run.is_first && run.text.starts_with(char::is_uppercase) {
+        return Vec::new();
+    }
+    if let Some(verb) = verb(tongue, language, word) {
+        return vec![verb];
+    }
+    let parts = (language == Language::German).then(|| parts(tongue, word, PARTS)).flatten();
+    parts.unwrap_or_else(|| form(tongue, word).into_iter().collect())
+}
+
+/// The verb of an imperative without its ending, as people say it in German, or of a form with pronouns
+/// at its end, as Spanish writes them.
+fn verb(tongue: &Tongue, language: Language, word: &str) -> Option<LexiconEntry> {
+    let meaning = |word: &str| tongue.get(word).filter(|entry| !entry.is_empty());
+    match language {
+        Language::German if word.len() >= LEAST_BEGINNING => {
+            VERB_ENDINGS.iter().find_map(|ending| meaning(&[word, ending].concat()))
+        }
+        Language::Spanish => {
+            let mut stems = PRONOUNS.iter().filter_map(|pronoun| word.strip_suffix(pronoun));
+            stems.find_map(|stem| meaning(stem).filter(|_| takes_pronouns(stem)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a Spanish word may have pronouns at its end: an imperative, an infinitive or a gerund.
+fn takes_pronouns(stem: &str) -> bool {
+    SHORT_IMPERATIVES.contains(&stem)
+        || stem.len() >= LEAST_PART && VERB_STEMS.iter().any(|end| stem.ends_with(end))
 }
 
 /// The parts of a compound, the fewest and of those the most even; none if it has other parts than

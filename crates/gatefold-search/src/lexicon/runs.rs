@@ -4,6 +4,9 @@ use std::borrow::Cow;
 
 use crate::text::{fold, is_spaceless};
 
+/// What ends a sentence, or begins one.
+const SENTENCE_ENDS: [char; 7] = ['.', '?', '!', ':', '¿', '¡', '\n'];
+
 /// What a run of letters is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RunKind {
@@ -24,6 +27,8 @@ pub(super) struct Run<'a> {
     pub(super) folded: Cow<'a, str>,
     /// Whether it tells that the request is English.
     pub(super) is_english: bool,
+    /// Whether it begins a sentence.
+    pub(super) is_first: bool,
 }
 
 impl Run<'_> {
@@ -40,7 +45,7 @@ impl Run<'_> {
 /// The parts of a request in their order: together they are the request.
 pub(super) fn of(request: &str, is_english: impl Fn(&str) -> bool) -> Vec<Run<'_>> {
     let mut runs = Vec::new();
-    let mut rest = request;
+    let (mut rest, mut is_first) = (request, true);
     while let Some(first) = rest.chars().next() {
         let (same, kind): (fn(char) -> bool, _) = if is_spaceless(first) {
             (is_spaceless, RunKind::Spaceless)
@@ -54,7 +59,12 @@ pub(super) fn of(request: &str, is_english: impl Fn(&str) -> bool) -> Vec<Run<'_
         let kind = if kind == RunKind::Word && is_name(text) { RunKind::Other } else { kind };
         let folded = if kind == RunKind::Word { lower(text) } else { Cow::Borrowed("") };
         let is_english = kind == RunKind::Word && is_english(&folded);
-        runs.push(Run { text, kind, folded, is_english });
+        runs.push(Run { text, kind, folded, is_english, is_first });
+        is_first = if text.contains(char::is_alphanumeric) {
+            false
+        } else {
+            is_first || text.contains(SENTENCE_ENDS)
+        };
     }
     runs
 }
@@ -98,6 +108,8 @@ mod tests {
         let folded: Vec<_> = words.iter().map(|run| &*run.folded).collect();
         assert_eq!(folded, ["offne", "die", "in"]);
         assert!(words[2].is_english && !words[0].is_english);
+        let firsts: Vec<_> = runs.iter().filter(|run| run.is_first).map(|run| run.text).collect();
+        assert_eq!(firsts, ["Öffne"]);
         let spaceless = runs.iter().find(|run| run.kind == RunKind::Spaceless);
         assert_eq!(spaceless.map(|run| run.text), Some("明日の"));
     }

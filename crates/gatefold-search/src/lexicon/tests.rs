@@ -142,6 +142,36 @@ fn names_and_what_lies_between_words_stay() {
 }
 
 #[test]
+fn a_german_imperative_may_lack_its_ending() {
+    check(&[
+        ("Erstell einen Termin im Kalender", "create_event"),
+        ("Entfern den Ordner", "delete_file"),
+        ("Erstatt die Zahlung", "refund_payment"),
+    ]);
+}
+
+#[test]
+fn spanish_verbs_are_read_without_the_pronouns_at_their_end() {
+    for (request, expected) in [
+        ("Léeme el archivo", "read file"),
+        ("Guárdalo en la carpeta", "save folder"),
+        ("Quiero descargarlos del servidor", "download server"),
+    ] {
+        assert_eq!(english(request).as_deref(), Some(expected), "{request}");
+    }
+}
+
+#[test]
+fn a_name_within_a_sentence_is_no_form_of_a_word() {
+    for (request, name) in
+        [("Asigna la tarea a Marta", "Marta"), ("Envoie la facture à Factual", "Factual")]
+    {
+        let english = english(request).unwrap_or_default();
+        assert!(english.ends_with(name), "{request}: {english}");
+    }
+}
+
+#[test]
 fn compounds_are_read_by_their_parts() {
     for (request, expected) in [
         ("die Rechnungsdatei", "invoice file"),

@@ -14,6 +14,7 @@ use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
 use super::remote::{self, ProbeOutcome};
+use super::texts::TextsFile;
 use super::{Finding, Level, Section, clock, programs};
 use crate::source_reach;
 
@@ -27,19 +28,29 @@ const LIMITS: u32 = 3;
 /// The beginning of the message about a server that takes too long.
 const LATE: &str = "it did not answer within";
 
-/// `known` is what was already found about the sources: one that has a fault is not blamed twice.
+/// What is known before any source is connected.
+pub(super) struct KnownFacts<'a> {
+    /// What was found about the sources: one that has a fault is not blamed twice.
+    pub(super) found: &'a [Finding],
+    /// What was written for the sources' tools.
+    pub(super) texts: Option<&'a TextsFile>,
+}
+
 /// No source is waited for longer than `limit`, except that one that was never reached may download
 /// first.
 pub(super) async fn look(
     config: Config,
     state_dir: Option<&Path>,
-    known: &[Finding],
+    known: &KnownFacts<'_>,
     limit: Duration,
     environment: &Environment,
 ) -> Vec<Finding> {
     let is_blamed = |source: &SourceConfig| {
         let place = source.origin.to_string();
-        known.iter().any(|one| one.level == Level::Fault && one.place.as_deref() == Some(&*place))
+        known
+            .found
+            .iter()
+            .any(|one| one.level == Level::Fault && one.place.as_deref() == Some(&*place))
     };
     let mut fit = config;
     fit.sources.retain(|source| !is_blamed(source));
@@ -92,18 +103,21 @@ pub(super) async fn look(
     let mut findings = join_all(judged).await.concat();
     findings.extend(sources.iter().filter_map(|source| concealing(source, &app)));
     if is_whole {
-        findings.extend(pinned.iter().filter(|pattern| is_idle(pattern, &app)).map(|pattern| {
-            let what = format!("`disclosure.pinned` matches no tool: {pattern}");
-            Finding::new(Section::Configuration, Level::Warning, what)
-                .fix("correct it: `gatefold tools list` has the ids")
-        }));
+        findings.extend(pinned.iter().filter_map(|pattern| idle(pattern, &app)));
+    }
+    if let Some(texts) = known.texts {
+        findings.extend(texts.judged(app.pin().view(), is_whole));
     }
     app.close().await;
     findings
 }
 
-fn is_idle(pattern: &gatefold_catalog::Pattern, app: &App) -> bool {
-    !app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()))
+/// Whether a pattern of what is pinned matches no tool.
+fn idle(pattern: &gatefold_catalog::Pattern, app: &App) -> Option<Finding> {
+    let matches = app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()));
+    let what = format!("`disclosure.pinned` matches no tool: {pattern}");
+    let idle = Finding::new(Section::Configuration, Level::Warning, what);
+    (!matches).then(|| idle.fix("correct it: `gatefold tools list` has the ids"))
 }
 
 /// Whether a source's definitions hide something from people that models read.

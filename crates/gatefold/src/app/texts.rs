@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{RetrievalTexts, Tool, View};
+use gatefold_catalog::{RetrievalTexts, View};
 use tokio::task::spawn_blocking;
 
 use crate::config::Config;
@@ -42,12 +42,8 @@ impl LoadedTexts {
             return self.fault.clone();
         }
         let texts = self.found.as_ref()?;
-        let is_stale = |tool: &&Tool| {
-            let (id, digest) = (tool.id().as_str(), tool.definition().digest());
-            texts.get(id).is_some() && texts.fitting(id, digest).is_none()
-        };
-        let stale = view.tools().filter(is_stale);
-        let stale = match stale.count() {
+        let present = view.tools().map(|tool| (tool.id().as_str(), tool.definition().digest()));
+        let stale = match texts.coverage(present).stale {
             0 => return None,
             1 => "one tool".to_owned(),
             count => format!("{count} tools"),

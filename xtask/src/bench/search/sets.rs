@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
 use gatefold_search::measure::{Half, ListedTool, Request, halves, read_requests, read_tools};
-use gatefold_search::{Analysis, Entry, Index};
+use gatefold_search::{Analysis, Entry, Index, Service};
 
 use super::REQUESTS;
 
@@ -45,11 +45,20 @@ impl ToolSet {
 
     /// An index of the tools.
     pub(super) fn index(&self) -> Index {
+        self.index_with(ListedTool::service)
+    }
+
+    /// An index that knows nothing of services.
+    pub(super) fn index_without_services(&self) -> Index {
+        self.index_with(|_| None)
+    }
+
+    fn index_with(&self, service: impl Fn(&ListedTool) -> Option<Service>) -> Index {
         let entries = self.tools.iter().map(|tool| Entry {
             id: &tool.id,
             domain: tool.server.as_deref().unwrap_or_default(),
             analysis: tool.with_document(Analysis::of),
-            service: tool.service().map(Arc::new),
+            service: service(tool).map(Arc::new),
         });
         Index::build(&entries.collect::<Vec<_>>())
     }

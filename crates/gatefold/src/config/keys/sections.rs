@@ -81,7 +81,7 @@ pub(super) const SEARCH: FixedSection = FixedSection {
             details: "`gatefold index describe` has a model write it: for each tool a summary and a few \
                       requests, which people can read, edit and commit. The texts count only for the \
                       definition that they were written for. If the file cannot be used, searches go \
-                      without it; the log and `gatefold check` say so.",
+                      without it; the log, `gatefold check` and `gatefold doctor` say so.",
             value: |config| Some(config.search.texts.as_ref()?.display().to_string().into()),
             unset: "tools are found by what their sources say",
             example: "\"retrieval.toml\"",
