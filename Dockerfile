@@ -6,7 +6,9 @@
 #   docker run --rm -p 127.0.0.1:8420:8420 -v gatefold:/var/lib/gatefold \
 #     -v ./gatefold.toml:/etc/gatefold/gatefold.toml:ro -e TICKETS_TOKEN gatefold
 #
-# docs/install.md says what to know about addresses and secrets.
+#   docker exec CONTAINER gatefold token create --name ann --for ann
+#
+# docs/install.md says what to know about addresses, tokens and secrets.
 
 ARG RUST_VERSION=1.95
 ARG NODE_VERSION=22

@@ -2,12 +2,14 @@
 
     peer.py serve CERTIFICATE KEY   an MCP server over TLS on 127.0.0.1:8443, and a name server on
                                     127.0.0.1:53 that knows the one name `tickets.gatefold.test`
-    peer.py call                    a client of the gateway on 127.0.0.1:8420: calls one tool
+    peer.py call                    a client of the gateway on 127.0.0.1:8420: calls one tool, with the
+                                    access token in TOKEN
 """
 
 import http.client
 import http.server
 import json
+import os
 import socket
 import ssl
 import struct
@@ -98,7 +100,7 @@ def serve(certificate, key):
     server.serve_forever()
 
 
-def post(host, request):
+def post(host, request, token=os.environ.get("TOKEN")):
     connection = http.client.HTTPConnection("127.0.0.1", 8420, timeout=DEADLINE_S)
     headers = {
         "Host": host,
@@ -106,6 +108,8 @@ def post(host, request):
         "Accept": "application/json, text/event-stream",
         "MCP-Protocol-Version": "2025-06-18",
     }
+    if token:
+        headers["Authorization"] = f"Bearer {token}"
     if post.session:
         headers["Mcp-Session-Id"] = post.session
     connection.request("POST", "/mcp", json.dumps(request), headers)
@@ -120,9 +124,10 @@ post.session = None
 def call():
     client = {"name": "try-scratch", "version": "1"}
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-    status, text = post(
-        "localhost:8420", {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-    )
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    status, text = post("localhost:8420", hello, token=None)
+    assert status == 401, (status, text)
+    status, text = post("localhost:8420", hello)
     assert status == 200, (status, text)
     ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
     status, text = post("localhost:8420", ready)

@@ -113,7 +113,7 @@ impl MemoryReader {
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
         let asked: RecallArguments = arguments::read(&call.arguments)?;
         let most = asked.max_results.unwrap_or(RESULTS).clamp(1, MAX_RESULTS);
-        let notes = self.notes.notes(&DataOwner::of(&call.principal)).await.map_err(failed)?;
+        let notes = self.notes.notes(&DataOwner::lasting(&call.principal)).await.map_err(failed)?;
         let total = notes.len();
         match asked.action {
             RecallAction::Get => {
@@ -148,7 +148,7 @@ impl MemoryReader {
 impl MemoryWriter {
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
         let asked: RememberArguments = arguments::read(&call.arguments)?;
-        let owner = DataOwner::of(&call.principal);
+        let owner = DataOwner::lasting(&call.principal);
         let (id, action) = match asked.action {
             RememberAction::Add => {
                 let text = written(asked.title, arguments::needed("text", "add", asked.text)?)?;

@@ -1,5 +1,6 @@
 //! The command line: what each command does, and everything that is printed.
 
+mod access_tokens;
 mod accounts;
 mod approvals;
 mod arguments;
@@ -143,6 +144,7 @@ async fn dispatch(
         Command::Login(it) => accounts::login(it, shared, environment, output).await,
         Command::Logout(it) => accounts::logout(it, shared, environment, output).await,
         Command::Accounts(it) => accounts::list(it, shared, environment, output).await,
+        Command::Token(it) => access_tokens::run(it, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, shared, environment, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),
         Command::Config(command) => config::run(command, shared, environment, output),

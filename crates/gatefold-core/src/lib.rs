@@ -9,12 +9,14 @@ mod call;
 mod clock;
 mod digest;
 mod error;
+mod glob;
 mod lineage;
 mod name;
 mod principal;
 mod recent;
 mod secret;
 mod target;
+mod token;
 
 pub use cache::BoundedCache;
 pub use call::{
@@ -24,6 +26,7 @@ pub use call::{
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
+pub use glob::Glob;
 pub use lineage::{Label, Lineage};
 pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{
@@ -32,3 +35,4 @@ pub use principal::{
 pub use recent::RecentMap;
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};
+pub use token::{EntryPattern, Narrowing, TokenGrant, TokenId};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::name::text_name;
+use crate::{Narrowing, TokenGrant};
 
 text_name! {
     /// A person or a service account.
@@ -47,6 +48,9 @@ pub struct Principal {
     pub rights: Rights,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<AgentId>,
+    /// The access token that proves it, if there is one. What a token began belongs to that token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<Arc<TokenGrant>>,
 }
 
 /// The rights of a principal: a sorted set, cheap to clone.
@@ -107,13 +111,19 @@ impl Principal {
     }
 
     pub fn user(user: UserId) -> Self {
-        Self { user, organisation: None, rights: Rights::none(), agent: None }
+        Self { user, organisation: None, rights: Rights::none(), agent: None, token: None }
     }
 
     /// The same, acting through an agent. `None` if it acts through another one already.
     pub fn acting_as(&self, agent: &AgentId) -> Option<Self> {
         let is_free = self.agent.as_ref().is_none_or(|own| own == agent);
         is_free.then(|| Self { agent: Some(agent.clone()), ..self.clone() })
+    }
+
+    /// What its token leaves of what it may see and call, if that is not everything.
+    pub fn narrowing(&self) -> Option<&Narrowing> {
+        let narrowing = &self.token.as_ref()?.narrowing;
+        (!narrowing.is_none()).then_some(narrowing)
     }
 
     /// The active organisation, otherwise the user: `organisation:acme`, `user:ann`.

@@ -56,6 +56,15 @@ impl EntryKind {
             Self::Resource => "resource",
         }
     }
+
+    /// Splits a pattern: a prefix `tool:`, `prompt:` or `resource:` says what it is about.
+    pub fn of_pattern(pattern: &str) -> (Option<Self>, &str) {
+        let prefixed = [Self::Tool, Self::Prompt, Self::Resource].into_iter().find_map(|kind| {
+            let rest = pattern.strip_prefix(kind.as_str())?.strip_prefix(':')?;
+            Some((Some(kind), rest))
+        });
+        prefixed.unwrap_or((None, pattern))
+    }
 }
 
 /// One entry of a source as policy, audit and the source itself know it: what a name refers to.

@@ -4,7 +4,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::PastIndex;
-use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Tenant};
+use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Principal, Tenant};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
@@ -167,6 +167,11 @@ impl Dispatcher {
     /// Fires for each changed resource that somebody subscribed to.
     pub fn updates(&self) -> broadcast::Receiver<ResourceUpdate> {
         self.updates.subscribe()
+    }
+
+    /// Cancels the parked calls of some principals: those who cannot come back for them.
+    pub fn end_parked(&self, of: impl Fn(&Principal) -> bool) {
+        self.parking.end(of);
     }
 
     /// Calls that wait for their clients to come back with answers.

@@ -1,14 +1,21 @@
 use gatefold_core::{Digest, Principal};
 
-use crate::seal::principal_digest;
+use crate::seal::{person_digest, principal_digest};
 
-/// Whose notes or results something is: a digest of the subject, the active organisation and the agent.
+/// Whose notes or results something is: a digest of the subject, the active organisation, the agent
+/// and, where [`DataOwner::of`] makes it, the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DataOwner(Digest);
 
 impl DataOwner {
+    /// The owner of what lasts no longer than its token: another token may not see as much.
     pub fn of(principal: &Principal) -> Self {
         Self(principal_digest(principal))
+    }
+
+    /// The owner of what is written for good, and outlives the token with which it was.
+    pub fn lasting(principal: &Principal) -> Self {
+        Self(person_digest(principal))
     }
 
     pub fn as_bytes(&self) -> &[u8] {

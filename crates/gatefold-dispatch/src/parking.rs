@@ -168,6 +168,13 @@ impl ParkedCalls {
         parked.map(|parked| parked.running)
     }
 
+    /// Cancels those of some principals.
+    pub(crate) fn end(&self, of: impl Fn(&Principal) -> bool) {
+        let over: Vec<(CallId, ParkedCall)> =
+            self.lock().parked.extract_if(|_, parked| of(&parked.principal)).collect();
+        drop(over);
+    }
+
     /// Cancels all of them, and accepts no more.
     pub(crate) fn close(&self) {
         let mut places = self.lock();

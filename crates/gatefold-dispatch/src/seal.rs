@@ -127,9 +127,16 @@ impl SealedCall {
     }
 }
 
-/// Identifies a principal across requests. Rights are not included: they may change in the
-/// meantime, and policy judges a resuming call by the current ones.
+/// Identifies a principal, and its token if it has one, across requests. Rights are not included:
+/// they may change in the meantime, and policy judges a resuming call by the current ones.
 pub(crate) fn principal_digest(principal: &Principal) -> Digest {
+    let Some(token) = &principal.token else { return person_digest(principal) };
+    let who = (&principal.user, &principal.organisation, &principal.agent, &token.id);
+    digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
+}
+
+/// Identifies a principal, whatever its token.
+pub(crate) fn person_digest(principal: &Principal) -> Digest {
     let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);
     digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
 }

@@ -84,7 +84,7 @@ impl UsedTools for NoUsedTools {
 
 /// The most used tools of principals that asked recently.
 pub(crate) struct UsedToolsCache {
-    /// At most [`PRINCIPALS`]. Principals stand here without their rights.
+    /// At most [`PRINCIPALS`]. Principals stand here without their rights and tokens.
     days: Mutex<RecentMap<Principal, DayUse>>,
 }
 
@@ -164,7 +164,7 @@ impl UsedToolsCache {
 }
 
 fn without_rights(principal: &Principal) -> Principal {
-    Principal { rights: Rights::none(), ..principal.clone() }
+    Principal { rights: Rights::none(), token: None, ..principal.clone() }
 }
 
 #[cfg(test)]

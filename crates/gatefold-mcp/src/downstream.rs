@@ -31,7 +31,7 @@ mod subscriptions;
 
 pub use endpoint::HttpEndpoint;
 pub use http::serve_http;
-pub use identity::{Authenticator, SoleUser, Unauthenticated};
+pub use identity::{Authenticated, Authenticator, SoleUser, Unauthenticated, Validity};
 pub use server::Server;
 pub use stdio::serve_stdio;
 

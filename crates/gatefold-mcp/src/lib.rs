@@ -10,8 +10,8 @@ mod protocol;
 mod upstream;
 
 pub use downstream::{
-    Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, client_limits, serve_http,
-    serve_stdio,
+    Authenticated, Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, Validity,
+    client_limits, serve_http, serve_stdio,
 };
 pub use upstream::{
     EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,

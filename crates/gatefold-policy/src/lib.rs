@@ -5,7 +5,6 @@
 //! ours that it depends on is `gatefold-core`.
 
 mod admission;
-mod glob;
 mod rules;
 pub mod secrecy;
 mod uri;
@@ -13,7 +12,7 @@ mod uri;
 pub use admission::{
     Admission, Approval, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
-pub use glob::Glob;
+pub use gatefold_core::Glob;
 pub use rules::{
     ApplicableRules, Effect, Entries, ObligationRule, Policy, PrincipalFilter, Rule, Scope,
 };

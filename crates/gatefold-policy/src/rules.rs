@@ -1,7 +1,8 @@
 use std::cell::OnceCell;
 
 use gatefold_core::{
-    AgentId, Domain, EntryKind, OrganisationId, Principal, Right, RuleId, Target, ToolId, UserId,
+    AgentId, Domain, EntryKind, Narrowing, OrganisationId, Principal, Right, RuleId, Target,
+    ToolId, UserId,
 };
 
 use crate::Glob;
@@ -9,6 +10,8 @@ use crate::admission::{
     Admission, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
 use crate::uri::{Readings, UriPattern};
+
+mod narrowing;
 
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -47,7 +50,7 @@ impl PrincipalFilter {
 
     fn includes(&self, principal: &Principal) -> bool {
         let Self { users, organisations, agents, rights } = self;
-        let Principal { user, organisation, agent, rights: own_rights } = principal;
+        let Principal { user, organisation, agent, rights: own_rights, token: _ } = principal;
         (users.is_empty() || users.contains(user))
             && (organisations.is_empty()
                 || organisation.as_ref().is_some_and(|own| organisations.contains(own)))
@@ -80,13 +83,13 @@ impl Entries {
     /// Reads a pattern from a configuration: a prefix `tool:`, `prompt:` or `resource:` says what
     /// it is about.
     pub fn read(pattern: &str) -> (Self, &str) {
-        [EntryKind::Tool, EntryKind::Prompt, EntryKind::Resource]
-            .into_iter()
-            .find_map(|kind| {
-                let rest = pattern.strip_prefix(kind.as_str())?.strip_prefix(':')?;
-                Some((Self::Only(kind), rest))
-            })
-            .unwrap_or((Self::Every, pattern))
+        let (kind, rest) = EntryKind::of_pattern(pattern);
+        (Self::of(kind), rest)
+    }
+
+    /// The entries of one kind, or of all.
+    fn of(kind: Option<EntryKind>) -> Self {
+        kind.map_or(Self::Every, Self::Only)
     }
 
     fn include(self, target: &Target) -> bool {
@@ -246,22 +249,29 @@ impl ObligationRule {
     }
 }
 
-/// Which rules of one policy apply to a principal.
+/// Which rules of one policy apply to a principal, and what its token leaves.
 ///
-/// Principals with equal sets see the same things, so views are keyed by it. It means nothing to
-/// another policy. While every rule applies to everybody, it is empty.
+/// Principals for which it is equal see the same things, so views are keyed by it. It means nothing
+/// to another policy. While every rule applies to everybody, the set of rules is empty.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ApplicableRules(Box<[u64]>);
+pub struct ApplicableRules {
+    rules: Box<[u64]>,
+    narrowing: Option<Narrowing>,
+}
 
 /// The rule to name if no configured rule matched.
 const NO_RULE: &str = "default";
 /// The rule to name for a tool that an allow-list leaves out.
 const NOT_LISTED: &str = "allow-list";
+/// The rule to name for an entry that the caller's token leaves out.
+const NOT_IN_TOKEN: &str = "token";
 
 enum Verdict<'a> {
     Allowed(Option<&'a RuleId>),
     Ask(&'a RuleId),
     Hidden(Option<&'a RuleId>),
+    /// The caller's token leaves it out.
+    Narrowed,
 }
 
 impl Verdict<'_> {
@@ -269,7 +279,7 @@ impl Verdict<'_> {
         match self {
             Self::Allowed(_) => 0,
             Self::Ask(_) => 1,
-            Self::Hidden(_) => 2,
+            Self::Hidden(_) | Self::Narrowed => 2,
         }
     }
 }
@@ -302,12 +312,13 @@ impl Policy {
         for (bit, at) in self.narrow.iter().enumerate() {
             words[bit / 64] |= u64::from(self.rules[*at].who.includes(principal)) << (bit % 64);
         }
-        ApplicableRules(words.into())
+        ApplicableRules { rules: words.into(), narrowing: principal.narrowing().cloned() }
     }
 
     /// Whether the entry is part of this principal's view.
     pub fn is_visible(&self, principal: &Principal, target: &Target) -> bool {
-        !matches!(self.verdict(principal, target), Verdict::Hidden(_))
+        let verdict = self.verdict(principal, target);
+        !matches!(verdict, Verdict::Hidden(_) | Verdict::Narrowed)
     }
 
     /// Whether no rule hides the entry from anybody, whoever asks: for texts that everybody reads.
@@ -329,9 +340,11 @@ impl Policy {
         !has_list || is_listed
     }
 
-    /// Whether any rule applies to this kind of entry in a domain, for this principal.
+    /// Whether any rule applies to this kind of entry in a domain, for this principal, or its token
+    /// tells such entries apart.
     pub fn concerns(&self, principal: &Principal, target: &Target) -> bool {
         self.rules.iter().any(|rule| rule.concerns(principal, target))
+            || principal.narrowing().is_some_and(|own| narrowing::compares(own, target))
     }
 
     /// Whether a call of this entry needs approval, so that it is worth looking for one.
@@ -345,6 +358,9 @@ impl Policy {
             Verdict::Hidden(rule) => {
                 let rule = rule.cloned().unwrap_or_else(|| RuleId::new(NOT_LISTED));
                 Admission::Denied(Denial { rule, hidden: true })
+            }
+            Verdict::Narrowed => {
+                Admission::Denied(Denial { rule: RuleId::new(NOT_IN_TOKEN), hidden: true })
             }
             Verdict::Ask(rule) if !facts.approves(&call) => {
                 let rule = rule.clone();
@@ -389,6 +405,9 @@ impl Policy {
         let mut strongest: Option<&Rule> = None;
         let (mut has_list, mut is_listed) = (false, false);
         let subject = Subject::new(target);
+        if principal.narrowing().is_some_and(|own| !narrowing::leaves(own, &subject)) {
+            return Verdict::Narrowed;
+        }
         let rules = self.rules.iter().zip(&self.patterns);
         for (rule, pattern) in rules.filter(|(rule, _)| rule.concerns(principal, target)) {
             let is_match = subject.is_meant(&rule.scope, pattern, rule.effect);

@@ -17,6 +17,8 @@ pub struct CallRecord {
     pub organisations: Vec<String>,
     pub agent: Option<String>,
     pub client: Option<String>,
+    /// The name of the access token with which it came.
+    pub token: Option<String>,
     /// The kind of operation: `tool`, `prompt`, `resource` and so on.
     pub operation: String,
     pub subject: String,
@@ -107,7 +109,7 @@ macro_rules! records {
              organisations, agent, client, operation, subject, domain, tool, \
              lower(hex(tool_digest)) AS tool_digest, rule, decided_by, \
              lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, \
-             error_kind, expires_at, closed_at, took_ms, result_bytes FROM calls ",
+             error_kind, expires_at, closed_at, took_ms, result_bytes, token FROM calls ",
             $rest
         )
     };
@@ -255,6 +257,7 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
         organisations: organisations.unwrap_or_default(),
         agent: row.try_get("agent")?,
         client: row.try_get("client")?,
+        token: row.try_get("token")?,
         operation: row.try_get("operation")?,
         subject: row.try_get("subject")?,
         domain: row.try_get("domain")?,

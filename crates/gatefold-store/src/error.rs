@@ -52,6 +52,14 @@ pub enum StoreError {
     AlteredGrant { path: PathBuf },
     #[error("too many sign-ins are kept, the limit: {limit}")]
     TooManyGrants { limit: i64 },
+    #[error("there is no access token `{0}`")]
+    NoToken(String),
+    #[error("there is an access token `{0}` already")]
+    TokenNameTaken(String),
+    #[error("there are too many access tokens, the limit: {limit}")]
+    TooManyTokens { limit: u32 },
+    #[error("{0}")]
+    TokenRefused(String),
     #[error("the store is closed")]
     Closed,
     #[error("the system gave no random bytes: {0}")]
@@ -151,6 +159,10 @@ impl StoreError {
             Self::OtherRootKey { .. } => "other_root_key",
             Self::AlteredGrant { .. } => "altered_grant",
             Self::TooManyGrants { .. } => "too_many_grants",
+            Self::NoToken(_) => "no_token",
+            Self::TokenNameTaken(_) => "token_name_taken",
+            Self::TooManyTokens { .. } => "too_many_tokens",
+            Self::TokenRefused(_) => "token_refused",
             Self::Closed => "closed",
             Self::Random(_) => "random",
         }

@@ -1,6 +1,6 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, sign-ins at sources, and the key
-//! that seals suspended calls.
+//! queries of tools, the tools used most, results too large to show, sign-ins at sources, access tokens,
+//! and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
@@ -12,6 +12,7 @@
 //! survives a crash. An open record has its place in that log from the start, so closing never
 //! waits for room.
 
+mod access_tokens;
 mod aging;
 mod approvals;
 mod audit;
@@ -38,6 +39,9 @@ mod store;
 mod tokens;
 mod used;
 
+pub use access_tokens::{
+    AccessTokenRecord, KnownToken, NewAccessToken, PresentedToken, TokenReader, is_like_token,
+};
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
 pub use error::StoreError;
@@ -50,8 +54,11 @@ pub use reach::{ReachAttempt, ReachRecord, reach_records};
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;
 
-/// What bounds records and manifests and no option changes.
+/// What bounds records, tokens and manifests and no option changes.
 pub mod record_limits {
+    pub use super::access_tokens::{
+        ACCESS_TOKENS, TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS,
+    };
     pub use super::aging::CATCH_UP;
     pub use super::audit::LINGER;
     pub use super::housekeeping::ROUND;

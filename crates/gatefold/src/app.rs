@@ -1,10 +1,13 @@
 //! A gateway, put together from a configuration and running.
 
+mod access;
 mod accounts;
+mod admission;
 mod builder;
 mod costs;
 mod disclosure;
 mod learning;
+mod restart;
 mod results;
 mod sources;
 mod status;
@@ -24,12 +27,13 @@ use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
 use gatefold_dispatch::{Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport};
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
-use gatefold_mcp::{Authenticator, HttpEndpoint, Server};
+use gatefold_mcp::Server;
 use gatefold_oauth::{SignInError, SiteSettings};
 use gatefold_store::{ReachAttempt, Store, StoreError};
 
-use crate::config::{Config, ConfigError, Inputs, ServerConfig, SourceConfig, load};
-use crate::{EncoderTier, Environment, config};
+use crate::config::{Config, ConfigError, Inputs, SourceConfig, load};
+use crate::{EncoderTier, Environment};
+use admission::ClientAdmission;
 use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
@@ -39,6 +43,7 @@ use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 
 pub use accounts::SourceAccounts;
+pub use admission::OpenAddress;
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
@@ -87,7 +92,7 @@ pub struct App {
     reloading: tokio::sync::Mutex<()>,
     learning: Mutex<Option<LearningTask>>,
     counted: TokenCounts,
-    authenticator: Arc<dyn Authenticator>,
+    admission: ClientAdmission,
 }
 
 /// The configuration in force, and the sources built for it.
@@ -211,27 +216,6 @@ impl App {
     /// The gateway as an MCP server.
     pub fn server(&self) -> Arc<Server> {
         self.server.clone()
-    }
-
-    /// The settings of the HTTP endpoint under the configuration in force.
-    pub fn endpoint(&self) -> HttpEndpoint {
-        let applied = self.applied.load();
-        let server = &applied.config.server;
-        let mut endpoint = HttpEndpoint {
-            request_body_bytes: usize::try_from(server.request_bytes).unwrap_or(usize::MAX),
-            requests_bytes: usize::try_from(server.requests_bytes).unwrap_or(usize::MAX),
-            body_deadline: server.body_deadline,
-            connections: server.connections,
-            head_deadline: server.head_deadline,
-            connection_idle: server.connection_idle,
-            session_idle: server.session_idle,
-            drain: server.shutdown,
-            authenticator: self.authenticator.clone(),
-            ..HttpEndpoint::default()
-        };
-        endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());
-        endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
-        endpoint
     }
 
     /// A turn for the local user, over what the configured sources offer. The tool that reads large
@@ -411,7 +395,7 @@ impl App {
             kept,
             added: sources.len() - kept,
             removed: old.sources.iter().filter(|source| !is_in(&sources, source)).count(),
-            needs_restart: needs_restart(&old.config, &config),
+            needs_restart: restart::needed(&old.config, &config),
         };
         let encoder = self.encoder_of(&config, old.encoder.as_ref());
         let texts = LoadedTexts::of(&config).await;
@@ -476,6 +460,7 @@ impl App {
     pub async fn close(&self) {
         self.set_learning(None);
         self.dispatcher.close().await;
+        self.admission.close().await;
         if let Err(error) = self.store.close().await {
             tracing::error!(%error, "the last audit records could not be written");
         }
@@ -498,19 +483,4 @@ async fn followed(
             }
         }
     }
-}
-
-fn needs_restart(old: &Config, new: &Config) -> Vec<&'static str> {
-    let config::ServerConfig { listen, .. } = &new.server;
-    let rest =
-        |server: &ServerConfig| ServerConfig { listen: config::DEFAULT_LISTEN, ..server.clone() };
-    [
-        ("server.listen", *listen != old.server.listen),
-        ("server", rest(&new.server) != rest(&old.server)),
-        ("state.dir", new.state_dir != old.state_dir),
-        ("audit", new.audit != old.audit),
-    ]
-    .into_iter()
-    .filter_map(|(key, has_changed)| has_changed.then_some(key))
-    .collect()
 }

@@ -289,10 +289,32 @@ impl Default for ResultsConfig {
     }
 }
 
+/// How callers over HTTP say who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthenticationMode {
+    /// They need not: whoever reaches the endpoint is the local user.
+    None,
+    /// With an access token of ours.
+    Token,
+}
+
+impl AuthenticationMode {
+    /// The word for it in a configuration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Token => "token",
+        }
+    }
+}
+
 /// The HTTP endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub listen: SocketAddr,
+    /// Whether callers have to say who they are. Unset, nobody has to, and only a loopback address
+    /// is served.
+    pub authentication: Option<AuthenticationMode>,
     /// `Host` headers that are accepted besides those of the loopback.
     pub allowed_hosts: Vec<String>,
     /// `Origin` headers that are accepted besides those of the loopback.
@@ -319,6 +341,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: DEFAULT_LISTEN,
+            authentication: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             request_bytes: 4 * 1024 * 1024,

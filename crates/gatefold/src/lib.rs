@@ -19,8 +19,8 @@ mod texts;
 
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
-    NoSurfaceError, ReloadReport, ShownTo, SourceAccounts, Status, TokenCosts, TokenCounter,
-    WatchError, build, status_routes,
+    NoSurfaceError, OpenAddress, ReloadReport, ShownTo, SourceAccounts, Status, TokenCosts,
+    TokenCounter, WatchError, build, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

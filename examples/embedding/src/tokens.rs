@@ -6,10 +6,10 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::Principal;
-use gatefold_mcp::{Authenticator, Unauthenticated};
-use http::HeaderValue;
+use gatefold_mcp::{Authenticated, Authenticator, Unauthenticated};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
+use http::{HeaderValue, StatusCode};
 use sha2::{Digest as _, Sha256};
 
 /// Knows callers by their tokens. The tokens themselves are not kept, only what they hash to: so
@@ -44,8 +44,10 @@ impl Authenticator for BearerTokens {
     fn authenticate<'a>(
         &'a self,
         request: &'a Parts,
-    ) -> BoxFuture<'a, Result<Arc<Principal>, Unauthenticated>> {
-        let principal = self.find(request).ok_or_else(|| Unauthenticated {
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
+        let principal = self.find(request).map(Authenticated::from);
+        let principal = principal.ok_or_else(|| Unauthenticated {
+            status: StatusCode::UNAUTHORIZED,
             message: "send a token: `Authorization: Bearer TOKEN`".to_owned(),
             challenge: Some(HeaderValue::from_static("Bearer")),
         });

@@ -99,14 +99,21 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
         authority,
         params: format!(r#"{{"name":"list_invoice","arguments":{ECHO_ARGUMENTS}}}"#),
         expected: "payload 7391",
+        token: None,
     };
     let scratch = tempfile::tempdir()?;
     let gatefold_scenario = through(free_port()?, "bench__list_invoice");
     let mut command = gatefold(root, &scratch, &url, &gatefold_scenario)?;
     let gatefold = Server::start(&mut command, &gatefold_scenario).await?;
+    let (guarded_scenario, guarded) = start_guarded(root, &url).await?;
     let mut ways = vec![
         Way { name: "direct", route: Route::Mcp(direct), server: None },
         Way { name: "gatefold", route: Route::Mcp(gatefold_scenario), server: Some(&gatefold) },
+        Way {
+            name: "gatefold, with a token",
+            route: Route::Mcp(guarded_scenario),
+            server: Some(&guarded.server),
+        },
     ];
     let peer = match &options.peer {
         Some(peer) => Some(start_peer(peer, &url).await?),
@@ -171,6 +178,7 @@ pub(super) fn through(port: u16, tool: &str) -> Scenario {
             r#"{{"name":"execute_tool","arguments":{{"tool_name":"{tool}","arguments":{ECHO_ARGUMENTS}}}}}"#
         ),
         expected: "payload 7391",
+        token: None,
     }
 }
 
@@ -183,6 +191,32 @@ fn gatefold(
     let config = format!("[sources.bench]\nurl = \"{url}\"\n");
     std::fs::write(scratch.path().join("gatefold.toml"), config)?;
     start::gatefold(root, scratch.path(), scenario, "serve")
+}
+
+/// A gateway that requires tokens, and the folder that has them.
+struct GuardedServer {
+    server: Server,
+    _scratch: tempfile::TempDir,
+}
+
+/// The same gateway, which asks who calls, and a token for it.
+async fn start_guarded(root: &Path, url: &str) -> Result<(Scenario, GuardedServer)> {
+    let scratch = tempfile::tempdir()?;
+    let mut scenario = through(free_port()?, "bench__list_invoice");
+    let mut command = gatefold(root, &scratch, url, &scenario)?;
+    let config =
+        format!("[server]\nauthentication = \"token\"\n[sources.bench]\nurl = \"{url}\"\n");
+    std::fs::write(scratch.path().join("gatefold.toml"), config)?;
+    let mut create = start::gatefold(root, scratch.path(), &scenario, "token")?;
+    create.args(["create", "--name", "bench", "--for", "bench"]);
+    let created = create.output().context("`gatefold token create` could not be run")?;
+    let token = String::from_utf8(created.stdout)?.trim_end().to_owned();
+    if token.is_empty() {
+        bail!("no token was made: {}", String::from_utf8_lossy(&created.stderr));
+    }
+    scenario.token = Some(token);
+    let server = Server::start(&mut command, &scenario).await?;
+    Ok((scenario, GuardedServer { server, _scratch: scratch }))
 }
 
 async fn start_peer(command: &str, url: &str) -> Result<(Scenario, Server)> {

@@ -61,6 +61,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)], requests: &[String]) -
         authority: format!("127.0.0.1:{port}"),
         params: r#"{"name":"discover_tools","arguments":{}}"#.to_owned(),
         expected: "\"content\"",
+        token: None,
     };
     std::fs::write(scratch.path().join("gatefold.toml"), start::config(lists)?)?;
     start::learn(root, scratch.path(), &scenario)?;

@@ -101,7 +101,7 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
 }
 
 fn calling(port: u16, params: String) -> Scenario {
-    Scenario { authority: format!("127.0.0.1:{port}"), params, expected: EXPECTED }
+    Scenario { authority: format!("127.0.0.1:{port}"), params, expected: EXPECTED, token: None }
 }
 
 #[expect(clippy::disallowed_methods, reason = "it is what the guarded client is compared with")]

@@ -17,6 +17,8 @@ pub(crate) struct Scenario {
     pub(crate) params: String,
     /// A text that every right answer contains.
     pub(crate) expected: &'static str,
+    /// The access token that the server requires, if it does.
+    pub(crate) token: Option<String>,
 }
 
 /// The result of a load.
@@ -141,8 +143,8 @@ impl LoadClient for PlainQuery {
 pub(crate) struct Connection {
     stream: TcpStream,
     authority: String,
-    /// The headers of its session.
-    session: String,
+    /// The headers of its token and its session.
+    headers: String,
     request: Vec<u8>,
     expected: &'static [u8],
     buffer: Vec<u8>,
@@ -158,7 +160,10 @@ impl Connection {
         let mut connection = Self {
             stream,
             authority: scenario.authority.clone(),
-            session: String::new(),
+            headers: scenario
+                .token
+                .as_ref()
+                .map_or_else(String::new, |token| format!("authorization: Bearer {token}\r\n")),
             request: Vec::new(),
             expected,
             buffer: Vec::new(),
@@ -166,13 +171,14 @@ impl Connection {
         let hello = format!(
             r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{{"protocolVersion":"{VERSION}","capabilities":{{}},"clientInfo":{{"name":"load","version":"1"}}}}}}"#
         );
-        let answer = connection.exchange(&post(&scenario.authority, "", &hello)).await?;
-        connection.session = header(&answer, "mcp-session-id")
-            .map_or_else(String::new, |session| {
-                format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n")
-            });
+        let answer =
+            connection.exchange(&post(&scenario.authority, &connection.headers, &hello)).await?;
+        if let Some(session) = header(&answer, "mcp-session-id") {
+            let own = format!("mcp-session-id: {session}\r\nmcp-protocol-version: {VERSION}\r\n");
+            connection.headers.push_str(&own);
+        }
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-        let ready = post(&scenario.authority, &connection.session, ready);
+        let ready = post(&scenario.authority, &connection.headers, ready);
         connection.exchange(&ready).await?;
         connection.prepare(&scenario.params);
         Ok(connection)
@@ -181,7 +187,7 @@ impl Connection {
     /// Makes the next call one with other `params`.
     pub(crate) fn prepare(&mut self, params: &str) {
         let call = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
-        self.request = post(&self.authority, &self.session, &call);
+        self.request = post(&self.authority, &self.headers, &call);
     }
 
     /// Makes one call and checks its answer.

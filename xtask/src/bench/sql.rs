@@ -146,6 +146,7 @@ fn through_gatefold(port: u16, tool: &str, arguments: &str, expected: &'static s
             r#"{{"name":"execute_tool","arguments":{{"tool_name":"bench__{tool}","arguments":{arguments}}}}}"#
         ),
         expected,
+        token: None,
     }
 }
 
@@ -155,6 +156,7 @@ async fn peer(command: &str, url: &str) -> Result<(Scenario, Server)> {
         authority: format!("127.0.0.1:{}", calls::free_port()?),
         params: params.to_string(),
         expected: EXPECTED,
+        token: None,
     };
     let server = calls::serve_peer(command, ("{dsn}", url), &scenario).await?;
     Ok((scenario, server))

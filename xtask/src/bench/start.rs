@@ -90,6 +90,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<StartFigures
         authority: format!("127.0.0.1:{port}"),
         params: r#"{"name":"discover_tools","arguments":{}}"#.to_owned(),
         expected: "total_tools",
+        token: None,
     };
     std::fs::write(scratch.path().join("gatefold.toml"), config(lists)?)?;
     let tools: usize = lists.iter().map(|(_, count)| count).sum();

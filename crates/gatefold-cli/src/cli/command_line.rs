@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
+use super::access_tokens::AccessTokens;
 use super::accounts::{AccountList, Login, Logout};
 use super::approvals::Approvals;
 use super::arguments::{
@@ -162,6 +163,16 @@ pub(crate) enum Command {
     /// Show what is on record and what a running gateway does
     #[command(after_long_help = "Example:\n  gatefold status --watch")]
     Status(Status),
+    /// Create, list and revoke access tokens to the gateway
+    ///
+    /// Where the configuration has `authentication = "token"` under `[server]`, every request over
+    /// HTTP needs one. A token says who its owner is, and may narrow what they see. No gateway has to
+    /// run, and one that does follows within two seconds.
+    #[command(
+        subcommand,
+        after_long_help = "Example:\n  gatefold token create --name ann-laptop --for ann"
+    )]
+    Token(AccessTokens),
     /// Keep secrets in the system's keyring, for `${secret:NAME}` in `gatefold.toml`
     #[command(subcommand, after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
     Secret(Secret),
@@ -223,6 +234,7 @@ impl Command {
             Self::Model(model) => model.format().json,
             Self::Skills(skills) => skills.format().json,
             Self::Status(status) => status.format.json,
+            Self::Token(tokens) => tokens.format().json,
             Self::Tools(tools) => tools.format().json,
             Self::Eval(eval) => eval.format().json,
             Self::Secret(Secret::List { format }) => format.json,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::config::{Config, Inputs, default_state_dir, load};
+use gatefold::config::{AuthenticationMode, Config, Inputs, default_state_dir, load};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
 use gatefold_setup::doctor::is_gateway_running;
 use gatefold_setup::{
@@ -92,8 +92,19 @@ pub(super) async fn run(
     let is_running = connect.http && is_gateway_running(config.server.listen).await;
     let told = ConnectSummary { connect, shared, entry: &entry, is_running, environment, output };
     told.all(&plans);
+    warn_of_tokens(connect, &config, output);
     let is_well = plans.iter().all(|plan| plan.outcome.error().is_none());
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Says what an entry for a running gateway lacks.
+fn warn_of_tokens(connect: &Connect, config: &Config, output: &Output) {
+    if connect.http && config.server.authentication == Some(AuthenticationMode::Token) {
+        output.warning(
+            "the gateway requires tokens, and the entry has none: make one with `gatefold token create`, \
+             and add the header `Authorization: Bearer gf_...` to the entry",
+        );
+    }
 }
 
 /// The plan for one client.

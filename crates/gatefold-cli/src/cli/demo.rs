@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Demo, SharedOptions};
 use super::control::{ControlSocket, GatewayRole};
-use super::failure::with_help;
+use super::failure::{usage_with_help, with_help};
 use super::output::Output;
 use super::progress::Progress;
 use super::{paths, serve, session, stop};
@@ -62,6 +62,15 @@ pub(super) async fn run(
     if !SystemClock.now().has_http_date() {
         let reason = "the system's date is before 1970 or after 9999, which HTTP cannot express";
         return Err(with_help(reason, "set the clock"));
+    }
+    if !demo.listen.ip().to_canonical().is_loopback() {
+        return Err(usage_with_help(
+            format!(
+                "the demonstration asks nobody who they are, and `{}` can be reached from other machines",
+                demo.listen
+            ),
+            "leave out `--listen`, or give a loopback address",
+        ));
     }
     let stop = stop::on_signal()?;
     let places = prepare(demo, shared, environment)?;

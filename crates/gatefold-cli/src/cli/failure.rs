@@ -47,6 +47,11 @@ pub(super) fn usage(message: impl Into<String>) -> anyhow::Error {
     Usage(message.into()).into()
 }
 
+/// A fault of the command line or the configuration and, separately, its fix.
+pub(super) fn usage_with_help(fault: impl fmt::Display, help: impl fmt::Display) -> anyhow::Error {
+    usage(format!("{fault}{HELP}{help}"))
+}
+
 /// A fault and, separately, its fix.
 pub(super) fn with_help(fault: impl fmt::Display, help: impl fmt::Display) -> anyhow::Error {
     anyhow::anyhow!("{fault}{HELP}{help}")

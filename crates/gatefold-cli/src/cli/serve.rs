@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use axum::Router;
-use gatefold::{App, Environment, status_routes};
+use gatefold::{App, Environment, OpenAddress, status_routes};
 use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Serve, SharedOptions};
 use super::control::{ControlSocket, GatewayRole};
-use super::failure::with_help;
+use super::failure::{usage_with_help, with_help};
 use super::tokens::ChildCounter;
 use super::{descriptors, loopback, memory, reload, session, status, stop};
 
@@ -26,6 +26,10 @@ pub(super) async fn run(
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let listen = serve.listen.unwrap_or(app.config().server.listen);
+    if let Err(open) = app.check_address(listen) {
+        app.close().await;
+        return Err(refuse_open(&open));
+    }
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
@@ -47,6 +51,16 @@ pub(super) async fn run(
     result.map(|()| ExitCode::SUCCESS)
 }
 
+/// The ways out for a gateway that strangers could reach.
+fn refuse_open(open: &OpenAddress) -> anyhow::Error {
+    usage_with_help(
+        open,
+        "write `authentication = \"token\"` under `[server]` and make a token for each user with \
+         `gatefold token create --name NAME --for USER`; or write `authentication = \"none\"`, and \
+         everybody who reaches the address may call every tool",
+    )
+}
+
 pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
     let error = match TcpListener::bind(listen).await {
         Ok(listener) => return Ok(listener),
@@ -63,7 +77,7 @@ pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// Who uses the address. If it is another gateway on this machine, it says so itself.
 async fn in_use(listen: SocketAddr) -> anyhow::Error {
-    let Ok(status) = status::ask(loopback::reachable(listen)).await else {
+    let Ok(status) = status::sign_of_life(loopback::reachable(listen)).await else {
         return with_help(
             format!("`{listen}` is in use by another program"),
             "stop that one, or choose another address with `--listen`",
@@ -96,10 +110,10 @@ pub(super) async fn serve_app(
 fn announce(app: &App, address: SocketAddr) {
     let (sources, tools) = (app.config().sources.len(), app.pin().view().tool_count());
     tracing::info!(url = %format_args!("http://{address}/mcp"), sources, tools, "listening");
-    if !address.ip().is_loopback() {
+    if !address.ip().is_loopback() && !app.requires_tokens() {
         tracing::warn!(
             %address,
-            "anybody who reaches this address can call every tool: Gatefold does not authenticate callers yet"
+            "anybody who reaches this address can call every tool: `server.authentication` is \"none\""
         );
     }
 }

@@ -15,7 +15,7 @@ use super::table::{Table, grouped};
 use super::{session, stop, visible};
 use inquiry::{ReportedStatus, StatusInquiry, StatusUnavailable};
 
-pub(super) use inquiry::ask;
+pub(super) use inquiry::sign_of_life;
 
 /// Prints what a gateway is doing, and what is on record.
 pub(super) async fn run(

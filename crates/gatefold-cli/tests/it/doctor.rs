@@ -84,7 +84,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 9 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 11 => -"));
 }
 
 #[test]
@@ -437,10 +437,11 @@ async fn the_port_is_free_ours_or_somebody_elses() {
 #[tokio::test(flavor = "multi_thread")]
 async fn our_own_gateway_is_known_where_others_can_reach_it() {
     let scratch = Scratch::new();
-    scratch.write("gatefold.toml", two_sources(&scratch));
+    let open = "[server]\nauthentication = 'none'\n";
+    scratch.write("gatefold.toml", two_sources(&scratch) + open);
     let gateway = Gateway::start(&scratch, &["serve", "--listen", "0.0.0.0:0"]);
     gateway.await_log("listening").await;
-    let listen = format!("[server]\nlisten = '{}'\n", gateway.address());
+    let listen = format!("{open}listen = '{}'\n", gateway.address());
     scratch.write("gatefold.toml", format!("{}{listen}", two_sources(&scratch)));
     let run = diagnosed(&scratch);
     let line = found(&scratch, &run, "a Gatefold listens there");

@@ -80,6 +80,9 @@ async fn the_fields_of_json_outputs_stay() {
         &["config", "check"],
         &["config", "check", "--config", "wrong.toml"],
         &["secret", "list"],
+        &["token", "create", "--name", "ci", "--for", "ann"],
+        &["token", "list"],
+        &["token", "revoke", "ci"],
     ] {
         let args: Vec<_> = args.iter().copied().chain(["--json"]).collect();
         let printed = run(&scratch, &args).json();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+mod access_tokens;
 mod accounts;
 mod agents;
 mod apis;

@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::http::request::Parts;
 use ::http::{HeaderMap, Method, Request, Response, StatusCode};
 use axum::Router;
 use axum::body::Body;
@@ -20,7 +21,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use super::client::Client;
 use super::endpoint::HttpEndpoint;
 use super::guard::{self, Guard};
-use super::identity::{Authenticator, is_same_caller};
+use super::identity::{Authenticated, Authenticator, is_same_caller};
 use super::listening::ListenStream;
 use super::message::ClientRequest;
 use super::notices::{NoticeFeed, WantedLists};
@@ -163,10 +164,26 @@ impl EndpointState {
         request: Request<Body>,
     ) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let principal = match self.authenticator.authenticate(&parts).await {
-            Ok(principal) => principal,
-            Err(unauthenticated) => return unauthenticated.response(),
-        };
+        let Authenticated { principal, validity } =
+            match self.authenticator.authenticate(&parts).await {
+                Ok(authenticated) => authenticated,
+                Err(unauthenticated) => return unauthenticated.response(),
+            };
+        let served = self.serve(entrance, principal, parts, body);
+        match validity {
+            // Boxed, because the future of a request is moved as a whole.
+            Some(validity) => Box::pin(validity.bound(served)).await,
+            None => served.await,
+        }
+    }
+
+    async fn serve(
+        self: &Arc<Self>,
+        entrance: Entrance,
+        principal: Arc<Principal>,
+        parts: Parts,
+        body: Body,
+    ) -> Response<Body> {
         let asked = AskedSurface::of(parts.uri.query());
         let (principal, audience) = match self.entered(entrance, principal, asked) {
             Ok(entered) => entered,
@@ -202,6 +219,9 @@ impl EndpointState {
             Box::new(turned_away(StatusCode::BAD_REQUEST, error.to_string()))
         };
         match entrance {
+            // What an agent may not do is a rule about the agents of the configuration, which its
+            // address looks up.
+            Entrance::Scope(_) if is_agents_own(&principal) => Err(Box::new(of_its_agent_only())),
             // A source that this principal may not see must look like one that does not exist.
             Entrance::Scope(Scope::Source(domain)) if !self.server.shows(&principal, &domain) => {
                 Err(Box::new(no_such_source()))
@@ -328,6 +348,16 @@ impl EndpointState {
 
 fn no_such_source() -> Response<Body> {
     turned_away(StatusCode::NOT_FOUND, "there is no such source")
+}
+
+/// Whether a token is good for one agent only.
+fn is_agents_own(principal: &Principal) -> bool {
+    principal.token.is_some() && principal.agent.is_some()
+}
+
+fn of_its_agent_only() -> Response<Body> {
+    let text = "this token is an agent's: it is good for `/mcp/agent/NAME` of its agent alone";
+    turned_away(StatusCode::FORBIDDEN, text)
 }
 
 fn no_such_agent() -> Response<Body> {

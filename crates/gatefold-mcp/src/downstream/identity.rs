@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use ::http::header::WWW_AUTHENTICATE;
+use ::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use ::http::request::Parts;
 use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::Body;
+use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use gatefold_core::Principal;
+use gatefold_core::{AgentId, OrganisationId, Principal, TokenId, UserId};
+use tokio_util::sync::CancellationToken;
 
-use super::streams::json;
-use crate::protocol::{RpcError, rpc};
+use super::streams::turned_away;
+use crate::protocol::headers::EVENT_STREAM;
 
 /// Finds out who makes a request. It is called for each one, before the body is read.
 ///
@@ -20,12 +22,59 @@ pub trait Authenticator: Send + Sync + 'static {
     fn authenticate<'a>(
         &'a self,
         request: &'a Parts,
-    ) -> BoxFuture<'a, Result<Arc<Principal>, Unauthenticated>>;
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>>;
 }
 
-/// Nobody known makes this request.
+/// Who makes a request, and for how long that holds.
+#[derive(Debug, Clone)]
+pub struct Authenticated {
+    pub principal: Arc<Principal>,
+    /// None if it holds for as long as the request takes.
+    pub validity: Option<Arc<Validity>>,
+}
+
+impl From<Arc<Principal>> for Authenticated {
+    fn from(principal: Arc<Principal>) -> Self {
+        Self { principal, validity: None }
+    }
+}
+
+/// How long it is known who made a request. Tokens expire and are revoked while requests run and
+/// streams are open.
+#[derive(Debug)]
+pub struct Validity {
+    /// Fires at its end. Requests that still run are then cancelled, and streams end.
+    pub over: CancellationToken,
+    /// What a request is answered whose answer had not begun by then.
+    pub refusal: Unauthenticated,
+}
+
+impl Validity {
+    /// Works on a request for as long as this lasts.
+    pub(super) async fn bound(
+        self: Arc<Self>,
+        served: impl Future<Output = Response<Body>>,
+    ) -> Response<Body> {
+        let response = tokio::select! {
+            biased;
+            () = self.over.cancelled() => return self.refusal.response(),
+            response = served => response,
+        };
+        let is_stream =
+            response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == EVENT_STREAM);
+        if !is_stream {
+            return response;
+        }
+        let over = self.over.clone().cancelled_owned();
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(over)))
+    }
+}
+
+/// Nobody known makes this request, or it does not say who properly.
 #[derive(Debug, Clone)]
 pub struct Unauthenticated {
+    /// Usually 401. A request that is malformed gets 400 (RFC 6750, section 3.1).
+    pub status: StatusCode,
     /// The message for the client, without hints at how close it came.
     pub message: String,
     /// The header `WWW-Authenticate`, which tells a client how to authenticate (RFC 9110, 11.6.1).
@@ -34,8 +83,7 @@ pub struct Unauthenticated {
 
 impl Unauthenticated {
     pub(super) fn response(&self) -> Response<Body> {
-        let error = RpcError::invalid_request(self.message.clone());
-        let mut response = json(StatusCode::UNAUTHORIZED, rpc::refusal(None, &error));
+        let mut response = turned_away(self.status, self.message.clone());
         if let Some(challenge) = &self.challenge {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
         }
@@ -64,17 +112,23 @@ impl Authenticator for SoleUser {
     fn authenticate<'a>(
         &'a self,
         _: &'a Parts,
-    ) -> BoxFuture<'a, Result<Arc<Principal>, Unauthenticated>> {
-        Box::pin(std::future::ready(Ok(self.0.clone())))
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
+        Box::pin(std::future::ready(Ok(self.0.clone().into())))
     }
 }
 
-/// Whether one principal's sessions and calls are the other's too. Rights are not compared: they
-/// may change during a session, and each request is judged by its own.
+/// Whether one principal's sessions and calls are the other's too. What belongs to a token is
+/// nobody else's, not even its user's with another token. Rights are not compared: they may change
+/// during a session, and each request is judged by its own.
 pub(super) fn is_same_caller(one: &Principal, other: &Principal) -> bool {
-    let caller = |principal: &Principal| {
-        let Principal { user, organisation, agent, .. } = principal.clone();
-        (user, organisation, agent)
-    };
     caller(one) == caller(other)
+}
+
+/// What tells callers apart.
+pub(super) type CallerKey<'a> =
+    (&'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>, Option<&'a TokenId>);
+
+pub(super) fn caller(principal: &Principal) -> CallerKey<'_> {
+    let Principal { user, organisation, agent, token, rights: _ } = principal;
+    (user, organisation.as_ref(), agent.as_ref(), token.as_ref().map(|token| &token.id))
 }

@@ -61,6 +61,11 @@ impl Server {
         self.sessions.count()
     }
 
+    /// Ends the sessions of some principals, and the calls in them: those whose token is revoked.
+    pub fn end_sessions(&self, of: impl Fn(&Principal) -> bool) {
+        self.sessions.end(of);
+    }
+
     /// An audience for the disclosure of this name, or for the default one.
     pub fn audience(
         &self,

@@ -5,12 +5,13 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{AgentId, ClientName, OrganisationId, Principal, UserId};
+use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::{ClientCapabilities, SharedLabel};
 use gatefold_exchange::{Audience, RegisteredTools};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::identity::{CallerKey, caller};
 use super::message::RequestParams;
 use super::peers::PendingQuestions;
 use super::replays::Replays;
@@ -249,8 +250,7 @@ impl Default for Sessions {
 }
 
 /// Where somebody connects from, and who they are.
-type SessionOpener<'a> =
-    (Option<IpAddr>, &'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>);
+type SessionOpener<'a> = (Option<IpAddr>, CallerKey<'a>);
 
 struct OpenSession {
     session: Arc<ClientSession>,
@@ -261,8 +261,7 @@ struct OpenSession {
 impl OpenSession {
     /// Who opened it, by what a client cannot forge: the name that it gives itself is only claimed.
     fn opener(&self) -> SessionOpener<'_> {
-        let Principal { user, organisation, agent, .. } = &*self.session.principal;
-        (self.address, user, organisation.as_ref(), agent.as_ref())
+        (self.address, caller(&self.session.principal))
     }
 
     fn has_same_opener(&self, other: &Self) -> bool {
@@ -332,6 +331,15 @@ impl Sessions {
         let is_over =
             |session: &ClientSession| session.is_quiet() && session.last_used().elapsed() >= idle;
         let over: Vec<_> = self.lock().extract_if(|_, open| is_over(&open.session)).collect();
+        for (_, open) in over {
+            open.session.close();
+        }
+    }
+
+    /// Ends the sessions of some principals, with everything that runs in them.
+    pub(super) fn end(&self, of: impl Fn(&Principal) -> bool) {
+        let over = self.lock().extract_if(|_, open| of(&open.session.principal)).collect();
+        let over: Vec<(String, OpenSession)> = over;
         for (_, open) in over {
             open.session.close();
         }

@@ -32,6 +32,7 @@ const TOKEN_BEGINNINGS: &[&str] = &[
     "AIza",
     "ya29.",
     "hf_",
+    "gf_a",
     "npm_",
     "pypi-",
     "dop_v1_",

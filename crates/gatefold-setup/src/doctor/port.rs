@@ -141,7 +141,8 @@ async fn status(address: SocketAddr) -> Option<Value> {
     let answer = client.send(request, Instant::now() + QUESTION_DEADLINE).await.ok()?;
     let body = answer.read_capped(STATUS_BYTES).await.ok()?;
     let status: Value = serde_json::from_slice(&body).ok()?;
-    (status["version"].is_string() && status["sources"].is_array()).then_some(status)
+    let is_ours = status["sources"].is_array() || status["authentication"].is_string();
+    (status["version"].is_string() && is_ours).then_some(status)
 }
 
 fn parts(version: &str) -> Vec<u64> {

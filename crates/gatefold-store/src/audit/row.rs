@@ -24,7 +24,7 @@ pub(super) const KEEP_CALLS: &str = "
     INSERT INTO calls (
         id, parent, owner, attempt, opened_at, user, organisations, agent, client, operation,
         subject, domain, tool, tool_digest, rule, decided_by, arguments_digest, arguments_bytes,
-        outcome, error_kind, expires_at, closed_at, took_ms, result_bytes
+        outcome, error_kind, expires_at, closed_at, took_ms, result_bytes, token
     )
     SELECT
         unhex(value ->> '$[0]'), unhex(value ->> '$[1]'), value ->> '$[2]', value ->> '$[3]',
@@ -32,12 +32,12 @@ pub(super) const KEEP_CALLS: &str = "
         value ->> '$[9]', value ->> '$[10]', value ->> '$[11]', value ->> '$[12]',
         unhex(value ->> '$[13]'), value ->> '$[14]', value ->> '$[15]', unhex(value ->> '$[16]'),
         value ->> '$[17]', value ->> '$[18]', value ->> '$[19]', value ->> '$[20]',
-        value ->> '$[21]', value ->> '$[22]', value ->> '$[23]'
+        value ->> '$[21]', value ->> '$[22]', value ->> '$[23]', value ->> '$[24]'
     FROM jsonb_each(?1)
     WHERE true
     ON CONFLICT (id) DO UPDATE SET
         owner = excluded.owner, attempt = excluded.attempt, opened_at = excluded.opened_at,
-        client = excluded.client, rule = excluded.rule,
+        client = excluded.client, token = excluded.token, rule = excluded.rule,
         decided_by = ifnull(excluded.decided_by, calls.decided_by), outcome = excluded.outcome,
         error_kind = excluded.error_kind, expires_at = excluded.expires_at,
         closed_at = excluded.closed_at, took_ms = excluded.took_ms,
@@ -99,12 +99,13 @@ struct Call<'a> {
     closed_at: Option<Timestamp>,
     took_ms: Option<u64>,
     result_bytes: Option<usize>,
+    token: Option<&'a str>,
 }
 
 /// Writes an array, in the order in which [`KEEP_CALLS`] reads it.
 impl Serialize for Call<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const COLUMNS: usize = 24;
+        const COLUMNS: usize = 25;
         let mut row = serializer.serialize_tuple(COLUMNS)?;
         row.serialize_element(&DisplayText(self.id))?;
         row.serialize_element(&self.parent.map(DisplayText))?;
@@ -130,6 +131,7 @@ impl Serialize for Call<'_> {
         row.serialize_element(&self.closed_at)?;
         row.serialize_element(&self.took_ms)?;
         row.serialize_element(&self.result_bytes)?;
+        row.serialize_element(&self.token)?;
         row.end()
     }
 }
@@ -282,6 +284,7 @@ fn call(opened: &CallOpened, holder: RecordHolder) -> Call<'_> {
         closed_at: None,
         took_ms: None,
         result_bytes: None,
+        token: opened.principal.token.as_ref().map(|token| bounded(&token.name)),
     }
 }
 

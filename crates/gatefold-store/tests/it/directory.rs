@@ -18,11 +18,11 @@ async fn refusal(directory: &Path) -> (&'static str, String) {
 async fn a_schema_of_a_newer_gatefold_is_refused() {
     let directory = tempdir().unwrap();
     open(directory.path()).await.close().await.unwrap();
-    let newer = "INSERT INTO _sqlx_migrations VALUES (10, 'later', '', true, x'00', 0)";
+    let newer = "INSERT INTO _sqlx_migrations VALUES (99, 'later', '', true, x'00', 0)";
     connect(directory.path()).await.execute(newer).await.unwrap();
     let (kind, shown) = refusal(directory.path()).await;
     assert_eq!(kind, "newer");
-    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` was written by a newer Gatefold (schema 10, this one knows 9); upgrade Gatefold or set another state directory");
+    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` was written by a newer Gatefold (schema 99, this one knows 11); upgrade Gatefold or set another state directory");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The store through its public API, with real files and, where it matters, other processes.
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod access_tokens;
 mod approvals;
 mod directory;
 mod fixture;

@@ -30,6 +30,7 @@ async fn a_record_says_who_did_what_and_how_it_ended() {
         ],
         "agent": "scribe",
         "client": "claude-code",
+        "token": null,
         "operation": "tool",
         "subject": "create \"issue\"",
         "domain": "github",

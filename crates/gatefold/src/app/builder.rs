@@ -6,16 +6,18 @@ use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_disclose::{Disclosure, Names};
 use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
 use gatefold_exchange::{Exchange, NamingScheme};
-use gatefold_mcp::{Authenticator, Server, SoleUser};
+use gatefold_mcp::{Authenticator, Server};
 use gatefold_store::{Store, StoreOptions};
 
+use super::access::Access;
 use super::accounts::SourceAccounts;
+use super::admission::ClientAdmission;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
 use super::results::KeptResults;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
-use crate::config::Config;
+use crate::config::{AuthenticationMode, Config};
 
 /// Builds an [`App`]. Each method replaces a part that Gatefold brings itself, or adds to it. The
 /// binary runs with those parts.
@@ -28,7 +30,8 @@ pub struct AppBuilder {
     state_dir: PathBuf,
     clock: Arc<dyn Clock>,
     disclosures: Vec<AddedDisclosure>,
-    authenticator: Arc<dyn Authenticator>,
+    /// The one that the configuration asks for, unless another is set.
+    authenticator: Option<Arc<dyn Authenticator>>,
     /// Those of the store, unless others are set.
     approvals: Option<Arc<dyn Approvals>>,
     credentials: Arc<dyn Credentials>,
@@ -47,7 +50,7 @@ impl AppBuilder {
             state_dir,
             clock: Arc::new(SystemClock),
             disclosures: Vec::new(),
-            authenticator: Arc::<SoleUser>::default(),
+            authenticator: None,
             approvals: None,
             credentials: Arc::new(NoCredentials),
         }
@@ -70,9 +73,10 @@ impl AppBuilder {
         self
     }
 
-    /// Sets how to find out who makes a request over HTTP. By default everybody is the local user.
+    /// Sets how to find out who makes a request over HTTP, whatever `server.authentication` says. By
+    /// default everybody is the local user, or has to present an access token.
     pub fn authenticator(self, authenticator: Arc<dyn Authenticator>) -> Self {
-        Self { authenticator, ..self }
+        Self { authenticator: Some(authenticator), ..self }
     }
 
     /// Sets where requests for a person's approval and the decisions are stored. By default that is
@@ -119,6 +123,14 @@ impl AppBuilder {
         let results = KeptResults::new(&store, clock.clone(), &config);
         let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone());
+        let admission = match authenticator {
+            Some(own) => ClientAdmission::Embedders(own),
+            None if config.server.authentication == Some(AuthenticationMode::Token) => {
+                let access = Access::open(&store, clock.clone(), &server, &dispatcher);
+                ClientAdmission::Tokens(Box::new(access.await?))
+            }
+            None => ClientAdmission::Everybody,
+        };
         let app = App {
             dispatcher,
             exchange,
@@ -134,7 +146,7 @@ impl AppBuilder {
             reloading: tokio::sync::Mutex::default(),
             learning: Mutex::default(),
             counted: TokenCounts::default(),
-            authenticator,
+            admission,
         };
         app.apply(config).await?;
         if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {

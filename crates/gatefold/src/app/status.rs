@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::IntoResponse as _;
 use axum::routing::get;
 use axum::{Json, Router};
 use gatefold_core::Timestamp;
@@ -53,9 +54,35 @@ impl App {
     }
 }
 
+/// What a gateway that requires tokens tells anybody who asks: that it runs. A proxy in front of it
+/// may pass on requests of strangers, and sources and tools are nothing for them.
+#[derive(Debug, Serialize)]
+struct SignOfLife {
+    version: &'static str,
+    process: u32,
+    started_at: Timestamp,
+    authentication: &'static str,
+}
+
+impl SignOfLife {
+    fn of(app: &App) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION"),
+            process: std::process::id(),
+            started_at: app.started_at(),
+            authentication: "token",
+        }
+    }
+}
+
 /// `GET /status`, to be served beside the endpoint on a loopback address only, because it
-/// authenticates nobody.
+/// authenticates nobody. Where tokens are required it names no source.
 pub fn status_routes(app: Arc<App>) -> Router {
-    let status = async |State(app): State<Arc<App>>| Json(app.status());
+    let status = async |State(app): State<Arc<App>>| {
+        if app.requires_tokens() {
+            return Json(SignOfLife::of(&app)).into_response();
+        }
+        Json(app.status()).into_response()
+    };
     Router::new().route("/status", get(status)).with_state(app)
 }

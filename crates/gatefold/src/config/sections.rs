@@ -24,7 +24,8 @@ use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ModeOf;
 use super::{
-    AgentConfig, AuditConfig, DisclosureConfig, ResultsConfig, SearchConfig, ServerConfig,
+    AgentConfig, AuditConfig, AuthenticationMode, DisclosureConfig, ResultsConfig, SearchConfig,
+    ServerConfig,
 };
 
 /// The content of one `gatefold.toml`.
@@ -265,6 +266,7 @@ fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
 #[serde(default)]
 struct ServerKeys {
     listen: Option<ListenAddress>,
+    authentication: Option<AuthenticationWord>,
     allowed_hosts: Vec<Text>,
     allowed_origins: Vec<WebOrigin>,
     session_idle: Option<Time>,
@@ -273,9 +275,26 @@ struct ServerKeys {
 fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     let keys: ServerKeys = table.read().unwrap_or_default();
     set(&mut server.listen, keys.listen.map(|listen| listen.0));
+    server.authentication = keys.authentication.map(AuthenticationMode::from);
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
     set(&mut server.session_idle, keys.session_idle);
+}
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum AuthenticationWord {
+    None,
+    Token,
+}
+
+impl From<AuthenticationWord> for AuthenticationMode {
+    fn from(word: AuthenticationWord) -> Self {
+        match word {
+            AuthenticationWord::None => Self::None,
+            AuthenticationWord::Token => Self::Token,
+        }
+    }
 }
 
 struct ListenAddress(SocketAddr);

@@ -34,6 +34,7 @@ fn an_empty_file_has_the_documented_defaults() {
             },
             ServerConfig {
                 listen: 127.0.0.1:8420,
+                authentication: None,
                 allowed_hosts: [],
                 allowed_origins: [],
                 request_bytes: 4194304,
@@ -202,6 +203,7 @@ fn every_key_is_taken() {
         ],
         ServerConfig {
             listen: 127.0.0.1:99,
+            authentication: None,
             allowed_hosts: [
                 "gatefold.example",
             ],

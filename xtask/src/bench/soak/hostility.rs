@@ -101,8 +101,12 @@ pub(super) async fn attack(authority: &str, until: Instant) -> String {
                 r#"{{"name":"execute_tool","arguments":{{"tool_name":"{tool}","arguments":{arguments}}}}}"#
             );
             // How they end does not matter here: most are meant to fail.
-            let scenario =
-                Scenario { authority: authority.to_owned(), params, expected: "jsonrpc" };
+            let scenario = Scenario {
+                authority: authority.to_owned(),
+                params,
+                expected: "jsonrpc",
+                token: None,
+            };
             if let Ok(mut connection) = Connection::open(&scenario).await {
                 calls += usize::from(connection.call().await.is_ok());
             }

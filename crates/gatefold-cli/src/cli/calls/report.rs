@@ -66,6 +66,7 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
         ("user", Some(record.user.clone())),
         ("for", Some(organisations).filter(|names| !names.is_empty())),
         ("agent", record.agent.clone()),
+        ("token", record.token.clone()),
         ("rule", record.rule.clone()),
         ("decided by", record.decided_by.clone()),
         ("arguments", Some(arguments)),

@@ -87,7 +87,22 @@ async fn over_http(listen: SocketAddr) -> ReportedStatus {
 }
 
 /// The report of the gateway that serves on an address, or why there is none.
-pub(in crate::cli) async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
+async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
+    let status = sign_of_life(address).await?;
+    if status["sources"].is_array() {
+        return Ok(status);
+    }
+    Err(StatusUnavailable {
+        why: format!(
+            "the gateway on {address}, process {}, requires tokens, and says no more there",
+            status["process"]
+        ),
+        help: Some("ask without `--listen`, with the gateway's state directory"),
+    })
+}
+
+/// What a gateway tells anybody who asks: at least its version and its process.
+pub(in crate::cli) async fn sign_of_life(address: SocketAddr) -> Result<Value, StatusUnavailable> {
     let of_another = |why| StatusUnavailable { why, help: Some("see `gatefold doctor`") };
     let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
         ErrorKind::ConnectionRefused => {
@@ -99,7 +114,11 @@ pub(in crate::cli) async fn ask(address: SocketAddr) -> Result<Value, StatusUnav
         _ => of_another(format!("the listener on {address} gave no answer: {error}")),
     })?;
     let status = serde_json::from_str::<Value>(&answer.body).ok();
-    status.filter(|status| answer.status == 200 && status["sources"].is_array()).ok_or_else(|| {
+    let is_ours = |status: &Value| {
+        let is_full = status["sources"].is_array();
+        answer.status == 200 && (is_full || status["authentication"].is_string())
+    };
+    status.filter(is_ours).ok_or_else(|| {
         of_another(format!(
             "the listener on {address} reports no status: it is another program, or a gateway that \
              is reachable from other machines"

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use gatefold_core::{Principal, UserId};
-use gatefold_mcp::{Authenticator, HttpEndpoint, Unauthenticated};
+use gatefold_core::{Narrowing, Principal, TokenGrant, TokenId, UserId};
+use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated, Validity};
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use reqwest::Method;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::edge::{Edge, Reply, Sse, event_id, initialize, request, said, standing_alone, trial};
 use super::scripted::ScriptedServer;
@@ -22,32 +23,62 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("the_stream_of_another_principal_looks_unknown", stream),
         trial("the_parked_call_of_another_principal_looks_unknown", parked),
         trial("a_client_of_another_name_is_no_other_principal", claims),
+        trial("what_another_token_of_the_same_user_began_looks_unknown", tokens),
+        trial("what_runs_ends_when_it_is_no_longer_known_who_asked", validity),
     ]
 }
 
 /// The header by which a test says who it is.
 const WHO: &str = "x-test-user";
 
-/// Believes a header.
-struct HeaderAuthenticator;
+/// Believes a header: `ann`, or `ann/7` for her token of this id.
+#[derive(Default)]
+struct HeaderAuthenticator {
+    /// How long all that it says holds.
+    validity: Option<Arc<Validity>>,
+}
+
+impl HeaderAuthenticator {
+    fn principal(who: &str) -> Principal {
+        let (user, token) = who.split_once('/').unwrap_or((who, ""));
+        let grant = |id: &str| TokenGrant {
+            id: TokenId::new(id),
+            name: "token".into(),
+            narrowing: Narrowing::default(),
+        };
+        let token = (!token.is_empty()).then(|| Arc::new(grant(token)));
+        Principal { token, ..Principal::user(UserId::new(user)) }
+    }
+}
 
 impl Authenticator for HeaderAuthenticator {
     fn authenticate<'a>(
         &'a self,
         request: &'a http::request::Parts,
-    ) -> BoxFuture<'a, Result<Arc<Principal>, Unauthenticated>> {
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
         let user = request.headers.get(WHO).and_then(|value| value.to_str().ok());
-        let principal = user.map(|user| Arc::new(Principal::user(UserId::new(user))));
+        let authenticated = user.map(|user| Authenticated {
+            principal: Arc::new(Self::principal(user)),
+            validity: self.validity.clone(),
+        });
         let unauthenticated = || Unauthenticated {
+            status: http::StatusCode::UNAUTHORIZED,
             message: "say who you are".to_owned(),
             challenge: Some(http::HeaderValue::from_static("Test realm=\"gatefold\"")),
         };
-        Box::pin(std::future::ready(principal.ok_or_else(unauthenticated)))
+        Box::pin(std::future::ready(authenticated.ok_or_else(unauthenticated)))
     }
 }
 
 async fn edge_over(settings: &gatefold_mcp::McpSettings) -> Edge {
-    let authenticator = Arc::new(HeaderAuthenticator);
+    edge_with(settings, HeaderAuthenticator::default()).await
+}
+
+async fn edge_with(
+    settings: &gatefold_mcp::McpSettings,
+    authenticator: HeaderAuthenticator,
+) -> Edge {
+    let authenticator = Arc::new(authenticator);
     let endpoint = HttpEndpoint { authenticator, ..HttpEndpoint::default() };
     Edge::with(&[settings], Policy::default(), endpoint).await
 }
@@ -171,4 +202,79 @@ async fn claims() {
     let headers = [(WHO, "ann"), ("mcp-session-id", ann.as_str()), ("user-agent", "another/1")];
     let (status, _) = told(&edge, Method::POST, &headers, &request(1, "ping", &json!({}))).await;
     assert_eq!(status, 200);
+}
+
+async fn tokens() {
+    let up = ReferenceUpstream::new(Wire::Http, Era::Handshake).await;
+    let edge = edge_over(&up.settings).await;
+    let session = open(&edge, "ann/one", "/mcp/source/up", &json!({})).await;
+    let ping = request(1, "ping", &json!({}));
+    let asked = async |who: &str, session: &str| {
+        told(&edge, Method::POST, &[(WHO, who), ("mcp-session-id", session)], &ping).await
+    };
+    let of_one = asked("ann/two", &session).await;
+    assert_eq!(of_one, asked("ann/two", &"0".repeat(32)).await);
+    assert_eq!(of_one, asked("ann", &session).await, "and to her without a token");
+    assert_eq!(of_one.0, 404);
+    assert_eq!(asked("ann/one", &session).await.0, 200);
+
+    let params = json!({"name": "matrix_elicit", "arguments": {}});
+    let ask = async |who: &str, params: Value| {
+        let (headers, body) = standing_alone("tools/call", params);
+        let own = headers.iter().map(|(key, value)| (*key, value.as_str()));
+        let headers: Vec<_> = own.chain([(WHO, who)]).collect();
+        edge.post("/mcp/source/up", &headers, &body).await
+    };
+    let asked = ask("ann/one", params.clone()).await.result();
+    let key = asked["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    let answered = |state: &Value| {
+        let mut again = params.clone();
+        again["requestState"] = state.clone();
+        let answer = json!({"action": "accept", "content": {"name": "Ada"}});
+        again["inputResponses"] = json!({ &key: answer });
+        again
+    };
+    let state = &asked["requestState"];
+    let of_one = ask("ann/two", answered(state)).await;
+    let of_nobody = ask("ann/two", answered(&"made up".into())).await;
+    assert_eq!((of_one.status, &of_one.body), (of_nobody.status, &of_nobody.body));
+    assert_eq!(edge.world.dispatcher.parked(), 1, "it waits for its own token");
+    edge.world.dispatcher.end_parked(|principal| {
+        principal.token.as_ref().is_some_and(|token| token.id.as_str() == "two")
+    });
+    assert_eq!(edge.world.dispatcher.parked(), 1);
+    edge.world.dispatcher.end_parked(|principal| principal.token.is_some());
+    assert_eq!(edge.world.dispatcher.parked(), 0, "nobody can come back for it");
+}
+
+async fn validity() {
+    let up = ScriptedServer::new("up").await;
+    let over = CancellationToken::new();
+    let refusal = Unauthenticated {
+        status: http::StatusCode::UNAUTHORIZED,
+        message: "no longer".to_owned(),
+        challenge: Some(http::HeaderValue::from_static("Test")),
+    };
+    let validity = Some(Arc::new(Validity { over: over.clone(), refusal }));
+    let edge = edge_with(&up.settings, HeaderAuthenticator { validity }).await;
+    let session = open(&edge, "ann", "/mcp/source/up", &json!({})).await;
+    let headers = [(WHO, "ann"), ("mcp-session-id", session.as_str())];
+    // One answer has not begun, one has become a stream, one is a stream of notices.
+    let held = request(7, "tools/call", &json!({"name": "hold", "arguments": {}}));
+    let stream = edge.send(Method::POST, "/mcp/source/up", &headers, held.clone()).await;
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let notices = edge.send(Method::GET, "/mcp/source/up", &headers, "").await;
+    let unbegun = edge.send(Method::POST, "/mcp/source/up", &headers, held.replace('7', "8"));
+    let ending = async {
+        up.script.reached("tools/call", 2).await;
+        over.cancel();
+    };
+    let (unbegun, ()) = tokio::join!(unbegun, ending);
+    let unbegun = Reply::of(unbegun).await;
+    assert_eq!((unbegun.status, unbegun.header("www-authenticate").as_str()), (401, "Test"));
+    assert!(unbegun.body.contains("no longer"), "{}", unbegun.body);
+    for stream in [stream, notices] {
+        let reply = Reply::of(stream).await;
+        assert!(!reply.body.contains("result"), "{}", reply.body);
+    }
 }

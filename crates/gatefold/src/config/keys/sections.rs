@@ -362,8 +362,8 @@ pub(super) const LIMITS: FixedSection = FixedSection {
 pub(super) const SERVER: FixedSection = FixedSection {
     path: "server",
     summary: "The HTTP endpoint of `gatefold serve`.",
-    details: "It has no accounts yet: whoever can reach it may use it, so keep it on the loopback \
-              address.",
+    details: "On a loopback address, whoever can reach it may use it. On any other it starts only \
+              where `authentication` says who may.",
     keys: &[
         Key {
             details: "`--listen` wins over it.",
@@ -371,6 +371,21 @@ pub(super) const SERVER: FixedSection = FixedSection {
             example: "\"127.0.0.1:9000\"",
             applies: ApplyMode::Restart,
             ..Key::new("listen", Kind::Address, "Where to listen.")
+        },
+        Key {
+            details: "With \"token\" every request needs an access token, on a loopback address too; \
+                      `gatefold token create` makes one. With \"none\" whoever can reach the endpoint \
+                      may use it. Without either, only a loopback address is served, and whoever can \
+                      reach it may use it.",
+            value: |config| Some(config.server.authentication?.as_str().into()),
+            unset: "nobody has to, and only a loopback address is served",
+            example: "\"token\"",
+            applies: ApplyMode::Restart,
+            ..Key::new(
+                "authentication",
+                Kind::Choice(&["none", "token"]),
+                "Whether callers have to say who they are.",
+            )
         },
         Key {
             details: "`Host` headers to accept. A name without a port allows any port.",

@@ -1,0 +1,315 @@
+//! Access tokens: who reaches the gateway where `server.authentication` is `"token"`.
+//!
+//! The store's tokens are kept in memory. A task looks twice a second whether they have changed, so
+//! no request waits for the database, and a token that another process revokes is soon over for
+//! requests that run as well.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use futures::future::{BoxFuture, ready};
+use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
+use gatefold_dispatch::Dispatcher;
+use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
+use gatefold_store::{AccessTokenRecord, KnownToken, Store, StoreError, TokenReader};
+use http::request::Parts;
+use subtle::ConstantTimeEq as _;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use refusals::Refusal;
+
+mod refusals;
+
+/// How often to look whether tokens have changed. Revoking one has to hold within 2 s.
+const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+/// How long one look may take.
+const LOOK_DEADLINE: Duration = Duration::from_secs(2);
+/// How old the last look may be. After that nobody is let in, because nobody knows what was revoked.
+const LOOK_AGE: Duration = Duration::from_secs(10);
+/// How often to note which tokens were used.
+const NOTE_INTERVAL: Duration = Duration::from_secs(10);
+/// To what a token's last use is known.
+const USE_MILLIS: u64 = 60 * 60 * 1000;
+
+/// What a token of an unknown id is compared with. Nothing is known to hash to it.
+const NO_HASH: Digest = Digest::new([0; 32]);
+
+/// Lets in whoever has a token.
+pub(super) struct TokenGate {
+    /// At most as many as the store keeps.
+    tokens: ArcSwap<HashMap<TokenId, Arc<LiveToken>>>,
+    clock: Arc<dyn Clock>,
+    /// The clock's uptime at the last successful look, in milliseconds.
+    looked_at: AtomicU64,
+}
+
+/// A token as it is looked up.
+struct LiveToken {
+    hash: Digest,
+    expires_at: Option<Timestamp>,
+    authenticated: Authenticated,
+    validity: Arc<Validity>,
+    /// The hour of its last use, and the one that the store knows of, in milliseconds since 1970.
+    used: AtomicU64,
+    noted: AtomicU64,
+}
+
+impl LiveToken {
+    fn of(known: KnownToken) -> (TokenId, Arc<Self>) {
+        let KnownToken { record, hash } = known;
+        let used = record.last_used.map_or(0, Timestamp::as_millis);
+        let refusal = Unauthenticated::from(Refusal::Over);
+        let validity = Arc::new(Validity { over: CancellationToken::new(), refusal });
+        let (id, expires_at) = (record.id.clone(), record.expires_at);
+        let live = Self {
+            hash,
+            expires_at,
+            authenticated: Authenticated {
+                principal: Arc::new(principal(record)),
+                validity: Some(validity.clone()),
+            },
+            validity,
+            used: AtomicU64::new(used),
+            noted: AtomicU64::new(used),
+        };
+        (id, Arc::new(live))
+    }
+
+    fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires_at.is_some_and(|at| at <= now)
+    }
+}
+
+fn principal(record: AccessTokenRecord) -> Principal {
+    let AccessTokenRecord { id, name, user, agent, tools, read_only, .. } = record;
+    let tools = tools.iter().map(String::as_str);
+    let narrowing = Narrowing { read_only, ..Narrowing::to(tools) };
+    let token = TokenGrant { id, name: name.into(), narrowing };
+    Principal { agent, token: Some(Arc::new(token)), ..Principal::user(user) }
+}
+
+impl TokenGate {
+    /// Reads the tokens for the first time.
+    async fn open(reader: &mut TokenReader, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let looked_at = AtomicU64::new(uptime(&*clock));
+        let known = reader.changed().await?.unwrap_or_default();
+        let tokens = ArcSwap::from_pointee(known.into_iter().map(LiveToken::of).collect());
+        Ok(Self { tokens, clock, looked_at })
+    }
+
+    fn find(&self, request: &Parts) -> Result<Authenticated, Refusal> {
+        let presented = refusals::presented(request)?;
+        let tokens = self.tokens.load();
+        let found = tokens.get(&presented.id);
+        // An unknown id costs the same comparison.
+        let expected = found.map_or(&NO_HASH, |token| &token.hash);
+        let is_right = bool::from(expected.as_bytes().ct_eq(presented.hash.as_bytes()));
+        let token = found.filter(|_| is_right).ok_or(Refusal::Unknown)?;
+        let now = self.clock.now();
+        if token.has_expired(now) {
+            return Err(Refusal::Expired);
+        }
+        if self.is_behind() {
+            return Err(Refusal::Unavailable);
+        }
+        let hour = now.as_millis() / USE_MILLIS * USE_MILLIS;
+        if token.used.load(Ordering::Relaxed) < hour {
+            token.used.store(hour, Ordering::Relaxed);
+        }
+        Ok(token.authenticated.clone())
+    }
+
+    /// Whether the last look is too long ago.
+    fn is_behind(&self) -> bool {
+        let looked_at = Duration::from_millis(self.looked_at.load(Ordering::Relaxed));
+        self.clock.uptime().saturating_sub(looked_at) > LOOK_AGE
+    }
+
+    /// Puts other tokens in the place of those it had, and ends those that are gone.
+    fn replace(&self, known: Vec<KnownToken>) -> Vec<TokenId> {
+        let old = self.tokens.load_full();
+        let new: HashMap<_, _> = known
+            .into_iter()
+            .map(|known| match old.get(&known.record.id) {
+                Some(same) if same.hash == known.hash => (known.record.id, same.clone()),
+                _ => LiveToken::of(known),
+            })
+            .collect();
+        let is_gone = |(id, token): &(&TokenId, &Arc<LiveToken>)| {
+            !new.get(*id).is_some_and(|other| Arc::ptr_eq(other, token))
+        };
+        let gone: Vec<_> =
+            old.iter().filter(is_gone).map(|(id, token)| (id.clone(), token.clone())).collect();
+        // Nobody is let in with one from here on, so nothing begins after it has ended.
+        self.tokens.store(Arc::new(new));
+        gone.into_iter().filter_map(|(id, token)| token.end().then_some(id)).collect()
+    }
+
+    /// Ends the tokens that have expired.
+    fn expire(&self) -> Vec<TokenId> {
+        let (tokens, now) = (self.tokens.load(), self.clock.now());
+        let expired = tokens.iter().filter(|(_, token)| token.has_expired(now));
+        expired.filter(|(_, token)| token.end()).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// What the store does not know yet of uses.
+    fn unnoted(&self) -> Vec<(TokenId, Timestamp)> {
+        let tokens = self.tokens.load();
+        let later = |token: &LiveToken| {
+            let used = token.used.load(Ordering::Relaxed);
+            (token.noted.swap(used, Ordering::Relaxed) < used).then_some(used)
+        };
+        let uses = tokens.iter().filter_map(|(id, token)| Some((id.clone(), later(token)?)));
+        uses.map(|(id, at)| (id, Timestamp::from_millis(at))).collect()
+    }
+}
+
+impl LiveToken {
+    /// Ends what runs with it; false if that was done before.
+    fn end(&self) -> bool {
+        let over = &self.validity.over;
+        let is_first = !over.is_cancelled();
+        over.cancel();
+        is_first
+    }
+}
+
+impl Authenticator for TokenGate {
+    fn authenticate<'a>(
+        &'a self,
+        request: &'a Parts,
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
+        Box::pin(ready(self.find(request).map_err(Unauthenticated::from)))
+    }
+}
+
+/// The gate, and what keeps it in step with the store while something is served behind it.
+pub(super) struct Access {
+    gate: Arc<TokenGate>,
+    store: Store,
+    /// What the tasks need, until they are started.
+    unstarted: Mutex<Option<(TokenReader, RunningWork)>>,
+    tasks: OnceLock<[AbortOnDropHandle<()>; 2]>,
+}
+
+impl Access {
+    pub(super) async fn open(
+        store: &Store,
+        clock: Arc<dyn Clock>,
+        server: &Arc<Server>,
+        dispatcher: &Arc<Dispatcher>,
+    ) -> Result<Self, StoreError> {
+        let mut reader = store.token_reader();
+        let gate = Arc::new(TokenGate::open(&mut reader, clock).await?);
+        let running = RunningWork {
+            server: Arc::downgrade(server),
+            dispatcher: Arc::downgrade(dispatcher),
+            just_ended: HashSet::new(),
+        };
+        let unstarted = Mutex::new(Some((reader, running)));
+        Ok(Self { gate, store: store.clone(), unstarted, tasks: OnceLock::new() })
+    }
+
+    /// The gate to serve behind, which follows what becomes of the tokens from now on.
+    ///
+    /// Must be called within a Tokio runtime.
+    pub(super) fn gate(&self) -> Arc<TokenGate> {
+        let unstarted = self.unstarted.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((reader, running)) = unstarted {
+            let watching = tokio::spawn(watch(self.gate.clone(), reader, running));
+            let noting = tokio::spawn(note_uses(self.gate.clone(), self.store.clone()));
+            // They are started once.
+            let _ = self.tasks.set([watching, noting].map(AbortOnDropHandle::new));
+        }
+        self.gate.clone()
+    }
+
+    /// Notes the uses that are not on record yet.
+    pub(super) async fn note(&self) {
+        note(&self.gate, &self.store).await;
+    }
+}
+
+/// What runs for tokens beyond the requests that came with them.
+struct RunningWork {
+    server: Weak<Server>,
+    dispatcher: Weak<Dispatcher>,
+    /// The tokens that ended at the look before: a request that was let in just then may have opened
+    /// a session since.
+    just_ended: HashSet<TokenId>,
+}
+
+impl RunningWork {
+    fn end(&mut self, ended: Vec<TokenId>) {
+        let now: HashSet<_> = ended.into_iter().collect();
+        let before = std::mem::take(&mut self.just_ended);
+        if now.is_empty() && before.is_empty() {
+            return;
+        }
+        let is_over = |principal: &Principal| {
+            let token = principal.token.as_ref().map(|token| &token.id);
+            token.is_some_and(|id| now.contains(id) || before.contains(id))
+        };
+        if let Some(server) = self.server.upgrade() {
+            server.end_sessions(is_over);
+        }
+        if let Some(dispatcher) = self.dispatcher.upgrade() {
+            dispatcher.end_parked(is_over);
+        }
+        for id in &now {
+            tracing::info!(token = %id, "ended what ran with a token that was revoked or expired");
+        }
+        self.just_ended = now;
+    }
+}
+
+async fn watch(gate: Arc<TokenGate>, mut reader: TokenReader, mut running: RunningWork) {
+    let mut was_read = true;
+    loop {
+        let began = uptime(&*gate.clock);
+        let looked = timeout(LOOK_DEADLINE, reader.changed()).await;
+        let mut ended = Vec::new();
+        let fault = match looked {
+            Ok(Ok(changed)) => {
+                ended.extend(changed.map(|known| gate.replace(known)).unwrap_or_default());
+                gate.looked_at.store(began, Ordering::Relaxed);
+                None
+            }
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some(format!("it took more than {} s", LOOK_DEADLINE.as_secs())),
+        };
+        ended.extend(gate.expire());
+        running.end(ended);
+        if let Some(error) = fault.as_ref().filter(|_| was_read) {
+            tracing::error!(%error, "the access tokens could not be read; soon nobody is let in");
+        }
+        was_read = fault.is_none();
+        sleep(LOOK_INTERVAL).await;
+    }
+}
+
+async fn note_uses(gate: Arc<TokenGate>, store: Store) {
+    loop {
+        sleep(NOTE_INTERVAL).await;
+        note(&gate, &store).await;
+    }
+}
+
+async fn note(gate: &TokenGate, store: &Store) {
+    let uses = gate.unnoted();
+    if uses.is_empty() {
+        return;
+    }
+    if let Err(error) = store.note_token_uses(&uses).await {
+        tracing::warn!(%error, "which tokens were used could not be put on record");
+    }
+}
+
+fn uptime(clock: &dyn Clock) -> u64 {
+    u64::try_from(clock.uptime().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,23 @@
+//! What of a changed configuration takes effect only at the next start.
+
+use crate::config::{Config, DEFAULT_LISTEN, ServerConfig};
+
+/// The keys that changed and need a restart.
+pub(super) fn needed(old: &Config, new: &Config) -> Vec<&'static str> {
+    let ServerConfig { listen, authentication, .. } = &new.server;
+    let rest = |server: &ServerConfig| ServerConfig {
+        listen: DEFAULT_LISTEN,
+        authentication: None,
+        ..server.clone()
+    };
+    [
+        ("server.listen", *listen != old.server.listen),
+        ("server.authentication", *authentication != old.server.authentication),
+        ("server", rest(&new.server) != rest(&old.server)),
+        ("state.dir", new.state_dir != old.state_dir),
+        ("audit", new.audit != old.audit),
+    ]
+    .into_iter()
+    .filter_map(|(key, has_changed)| has_changed.then_some(key))
+    .collect()
+}
