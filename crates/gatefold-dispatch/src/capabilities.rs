@@ -49,6 +49,11 @@ struct Sampling<'a> {
 }
 
 impl ClientCapabilities {
+    /// Whether the client opens a page for its user.
+    pub fn opens_pages(&self) -> bool {
+        self.url
+    }
+
     /// Reads what a client declared. Unreadable members count as not declared.
     pub fn read(raw: &RawValue) -> Self {
         let declared: DeclaredCapabilities<'_> =

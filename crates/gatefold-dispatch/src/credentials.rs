@@ -54,6 +54,25 @@ pub trait Credentials: Send + Sync + 'static {
         let _ = (domain, identity, refusal);
         Box::pin(std::future::ready(Err(CredentialError::new("check its credentials"))))
     }
+
+    /// A page at which the identity's own user can sign in now.
+    fn sign_in_link<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<SignInLink, CredentialError>> {
+        let _ = (domain, identity);
+        Box::pin(std::future::ready(Err(CredentialError::new("there is no page to sign in at"))))
+    }
+}
+
+/// A page at which an identity signs in.
+pub struct SignInLink {
+    pub url: String,
+    /// Tells it from other links.
+    pub id: String,
+    /// Whether somebody has signed in there. Ends when that is settled.
+    pub done: BoxFuture<'static, bool>,
 }
 
 /// An upstream's refusal of credentials.

@@ -61,7 +61,7 @@ pub use circuit_breaker::BreakerState;
 pub use counters::{Counters, DiscoveryCounts};
 pub use credentials::{
     Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, NoCredentials,
-    RefusalCause, StaticCredentials,
+    RefusalCause, SignInLink, StaticCredentials,
 };
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;

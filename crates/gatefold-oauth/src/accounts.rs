@@ -92,6 +92,17 @@ impl Accounts {
         self.inner.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
+    /// A source whose users may sign in, and where an identity's sign-in there is kept.
+    pub fn site(
+        &self,
+        domain: &Domain,
+        identity: &UpstreamIdentity,
+    ) -> Option<(Arc<SiteSettings>, GrantPlace)> {
+        let site = self.inner.site(domain)?;
+        let place = self.inner.place(&site, domain, identity);
+        Some((site, place))
+    }
+
     /// Waits for a source's credentials in a task of its own: a caller that gives up must not cut
     /// off a refresh whose new token is on its way.
     async fn renewed(

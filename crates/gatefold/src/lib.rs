@@ -14,6 +14,7 @@ pub mod config;
 mod encoder;
 mod environment;
 pub mod files;
+mod redirect;
 pub mod secrets;
 mod texts;
 
@@ -24,4 +25,5 @@ pub use app::{
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;
+pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

@@ -100,6 +100,9 @@ pub(super) async fn serve_app(
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let is_loopback = listener.local_addr()?.ip().is_loopback();
+    if is_loopback && !app.requires_tokens() {
+        app.accounts().offer_links();
+    }
     let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
     let mut endpoint = app.endpoint();
     endpoint.connections = endpoint.connections.min(descriptors::connections());

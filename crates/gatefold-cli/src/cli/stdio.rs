@@ -38,6 +38,7 @@ pub(super) async fn run(
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     session::warn_of_unusable(&app);
     app.keep_learning();
+    app.accounts().offer_links();
     let socket = ControlSocket::open(&app, GatewayRole::Stdio, None).await;
     tokio::select! {
         () = app.await_first_tools() => {}

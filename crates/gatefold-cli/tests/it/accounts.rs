@@ -5,6 +5,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use futures::future::join_all;
+use gatefold_testkit::client::MessageStream;
 use gatefold_testkit::provider::browse;
 use gatefold_testkit::{Provider, RawClient};
 use serde_json::Value;
@@ -319,5 +320,54 @@ async fn no_secret_of_a_sign_in_shows_anywhere() {
     for secret in secrets {
         let found = shown.iter().find(|text| text.contains(&secret));
         assert!(found.is_none(), "{secret} is in: {}", found.unwrap());
+    }
+}
+
+/// The first message of a stream with this method.
+async fn message(stream: &mut MessageStream, method: &str) -> Value {
+    loop {
+        let message: Value = serde_json::from_str(&stream.next().await.unwrap()).unwrap();
+        if message["method"] == method {
+            return message;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
+    let provider = Provider::start().await.unwrap();
+    let scratch = scratch(&provider, "");
+    sign_in(&scratch).await;
+    run(&scratch, &["logout", "server"]);
+    let gateway = Gateway::serve(&scratch).await;
+    let mut client = RawClient::new(gateway.url())
+        .unwrap()
+        .with_capabilities(r#"{"elicitation":{"form":{},"url":{}}}"#);
+    client.initialize().await.unwrap();
+    for (choice, works) in [("decline", false), ("accept", true)] {
+        let params = format!(r#"{{"name": "execute_tool", "arguments": {CALL}}}"#);
+        let mut stream = client.open("tools/call", &params).await.unwrap();
+        let question = message(&mut stream, "elicitation/create").await;
+        assert_eq!(question["params"]["mode"], "url");
+        let url = question["params"]["url"].as_str().unwrap();
+        assert!(url.starts_with(&provider.issuer()), "{url}");
+        if works {
+            assert_eq!(browse(url).await.unwrap().0, 200);
+        }
+        let answer = serde_json::json!({
+            "jsonrpc": "2.0",
+            "id": question["id"],
+            "result": { "action": choice },
+        });
+        client.post_raw(&answer.to_string(), http::HeaderMap::new()).await.unwrap();
+        let result = loop {
+            let message: Value = serde_json::from_str(&stream.next().await.unwrap()).unwrap();
+            if message.get("result").is_some() {
+                break message["result"].clone();
+            }
+        };
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert_eq!(result["isError"] != true, works, "{text}");
+        assert_eq!(text.contains("gatefold login server"), !works, "{text}");
     }
 }

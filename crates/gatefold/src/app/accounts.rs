@@ -1,12 +1,14 @@
 //! Sign-ins at sources: whose they are, where they are kept, and what they give to calls.
 
+mod links;
+
 use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Clock, Domain, Timestamp, UpstreamIdentity};
 use gatefold_dispatch::{
-    CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope,
+    CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, SignInLink,
 };
 use gatefold_egress::{Egress, Reach};
 use gatefold_mcp::answer_to_stranger;
@@ -19,6 +21,7 @@ use gatefold_store::{GrantKey, GrantTable};
 use http::StatusCode;
 use tokio::time::Instant;
 
+use self::links::SignInLinks;
 use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 
@@ -27,13 +30,15 @@ use crate::config::kinds::KindSection;
 pub struct SourceAccounts {
     grants: GrantTable,
     accounts: Accounts,
+    links: Arc<SignInLinks>,
     clock: Arc<dyn Clock>,
 }
 
 impl SourceAccounts {
     pub(super) fn new(grants: GrantTable, clock: Arc<dyn Clock>) -> Result<Self, SignInError> {
         let kept = Arc::new(KeptGrants(grants.clone()));
-        Ok(Self { grants, accounts: Accounts::new(kept, clock.clone())?, clock })
+        let accounts = Accounts::new(kept, clock.clone())?;
+        Ok(Self { grants, accounts, links: Arc::default(), clock })
     }
 
     /// The table in which sign-ins are kept.
@@ -48,6 +53,12 @@ impl SourceAccounts {
 
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone()
+    }
+
+    /// Offers links to sign in at to clients whose users sit at this machine. Only for a gateway that
+    /// nobody else reaches.
+    pub fn offer_links(&self) {
+        self.links.offer();
     }
 
     /// The sign-in that is kept for a place.
@@ -99,7 +110,7 @@ impl SourceAccounts {
 
     /// What the sign-ins give, after what `first` gives.
     pub(super) fn after(&self, first: Arc<dyn Credentials>) -> Arc<dyn Credentials> {
-        Arc::new(LayeredCredentials { first, accounts: self.accounts.clone() })
+        Arc::new(LayeredCredentials { first, own: self.clone() })
     }
 }
 
@@ -122,12 +133,12 @@ pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, Si
 /// Credentials of an embedder, and ours for the sources that it leaves alone.
 struct LayeredCredentials {
     first: Arc<dyn Credentials>,
-    accounts: Accounts,
+    own: SourceAccounts,
 }
 
 impl LayeredCredentials {
     fn of(&self, domain: &Domain) -> &dyn Credentials {
-        if self.first.scope(domain).is_some() { &*self.first } else { &self.accounts }
+        if self.first.scope(domain).is_some() { &*self.first } else { &self.own.accounts }
     }
 }
 
@@ -155,6 +166,23 @@ impl Credentials for LayeredCredentials {
         refusal: CredentialRefusal,
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
         self.of(domain).refused(domain, identity, refusal)
+    }
+
+    fn sign_in_link<'a>(
+        &'a self,
+        domain: &'a Domain,
+        identity: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<SignInLink, CredentialError>> {
+        if self.first.scope(domain).is_some() {
+            return self.first.sign_in_link(domain, identity);
+        }
+        async move {
+            let site = self.own.accounts.site(domain, identity);
+            let (site, place) =
+                site.ok_or_else(|| CredentialError::new("nobody signs in to it"))?;
+            self.own.links.link(&self.own, &site, &place).await
+        }
+        .boxed()
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) fn needed(old: &Config, new: &Config) -> Vec<&'static str> {
         ("server.authentication", *authentication != old.server.authentication),
         ("server", rest(&new.server) != rest(&old.server)),
         ("state.dir", new.state_dir != old.state_dir),
+        ("secrets.root_key", new.root_key != old.root_key),
         ("audit", new.audit != old.audit),
     ]
     .into_iter()

@@ -3,12 +3,12 @@
 use std::io::{BufRead as _, IsTerminal as _, stdin};
 use std::time::Duration;
 
-use gatefold::{App, Environment};
+use gatefold::{App, Environment, RedirectListener};
 use gatefold_oauth::{BrowserSignIn, DeviceSignIn, Grant, RedirectAnswer, SignIn, SignInError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::browser::{self, RedirectListener};
+use super::browser;
 use super::target::AccountTarget;
 use super::{ANSWER_DEADLINE, Login, explained};
 use crate::cli::output::Output;

@@ -31,10 +31,26 @@ enum AttemptOutcome {
 }
 
 impl McpSource {
+    /// Calls. Where somebody has to sign in first and the client can open a page for its user, that
+    /// is asked for, and the call is made after it.
     pub(super) async fn call(
         self: Arc<Self>,
         permit: Permit,
         context: CallContext,
+    ) -> Result<Outcome, CallError> {
+        let result = self.clone().call_as_is(&permit, &context).await;
+        match result {
+            Err(CallError::NeedsSignIn { .. }) if self.signed_in_by_link(&context).await => {
+                self.call_as_is(&permit, &context).await
+            }
+            result => result,
+        }
+    }
+
+    async fn call_as_is(
+        self: Arc<Self>,
+        permit: &Permit,
+        context: &CallContext,
     ) -> Result<Outcome, CallError> {
         let target = permit.target().clone();
         match &*permit.call().operation {
@@ -44,7 +60,7 @@ impl McpSource {
         }
         let mut first_error = None;
         loop {
-            let session = match (self.session_in_time(&context).await, first_error.take()) {
+            let session = match (self.session_in_time(context).await, first_error.take()) {
                 (Ok(session), first) => {
                     first_error = first;
                     session
@@ -55,7 +71,7 @@ impl McpSource {
                 }
                 (Err(error), _) => return Err(error),
             };
-            match self.attempt(&session, &permit, &context).await {
+            match self.attempt(&session, permit, context).await {
                 AttemptOutcome::Ended(result) => return result,
                 AttemptOutcome::Again(error) if first_error.is_some() => {
                     return Err(self.call_error(error, &target, context.result_bytes));

@@ -1,0 +1,63 @@
+//! A sign-in in the midst of a call, by the client's own user (MCP 2025-11-25, "URL Mode
+//! Elicitation").
+
+use std::time::Duration;
+
+use gatefold_dispatch::{CallContext, Question};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::to_raw_value;
+use tokio::time::timeout;
+
+use super::McpSource;
+use crate::protocol::methods;
+
+/// How long a call waits for its user to sign in.
+const PERSON_DEADLINE: Duration = Duration::from_secs(300);
+
+impl McpSource {
+    /// Asks the call's client to have its user sign in, and waits until they did. Returns whether
+    /// they did.
+    pub(super) async fn signed_in_by_link(&self, context: &CallContext) -> bool {
+        if !context.peer.capabilities().opens_pages() {
+            return false;
+        }
+        let domain = &self.settings.domain;
+        let link = match self.credentials.sign_in_link(domain, &context.identity).await {
+            Ok(link) => link,
+            Err(error) => {
+                tracing::debug!(%domain, ?error, "no link to sign in at was offered");
+                return false;
+            }
+        };
+        let params = json!({
+            "mode": "url",
+            "elicitationId": link.id,
+            "url": link.url,
+            "message": format!("Sign in at `{domain}`, so that its tools can be used."),
+        });
+        let params = to_raw_value(&params).expect("a JSON value is valid JSON");
+        let question = Question { method: methods::ELICIT.to_owned(), params };
+        let answer = match context.peer.ask(question).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                tracing::debug!(%domain, %error, "a client did not open a page");
+                return false;
+            }
+        };
+        if !is_accepted(answer.0.get()) {
+            return false;
+        }
+        // The person may take longer than a call may.
+        let _pause = context.peer.pause();
+        timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false)
+    }
+}
+
+fn is_accepted(answer: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Choice {
+        action: String,
+    }
+    serde_json::from_str(answer).is_ok_and(|choice: Choice| choice.action == "accept")
+}
