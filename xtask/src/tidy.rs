@@ -61,6 +61,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     ("gatefold-egress", &["rmcp", "sqlx", "axum", "gatefold-dispatch"]),
+    (
+        "gatefold-oauth",
+        &["rmcp", "sqlx", "axum", "gatefold-config", "gatefold-mcp", "gatefold-store"],
+    ),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
     (
         "gatefold-skills",

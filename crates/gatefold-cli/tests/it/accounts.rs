@@ -323,11 +323,13 @@ async fn no_secret_of_a_sign_in_shows_anywhere() {
     }
 }
 
-/// The first message of a stream with this method.
-async fn message(stream: &mut MessageStream, method: &str) -> Value {
+/// The first message of a stream that has this member.
+async fn message(stream: &mut MessageStream, member: &str) -> Value {
     loop {
-        let message: Value = serde_json::from_str(&stream.next().await.unwrap()).unwrap();
-        if message["method"] == method {
+        // A stream begins with an event without data, by which it can be taken up again.
+        let text = stream.next().await.unwrap();
+        let message: Value = serde_json::from_str(&text).unwrap_or_default();
+        if message.get(member).is_some() {
             return message;
         }
     }
@@ -347,7 +349,8 @@ async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
     for (choice, works) in [("decline", false), ("accept", true)] {
         let params = format!(r#"{{"name": "execute_tool", "arguments": {CALL}}}"#);
         let mut stream = client.open("tools/call", &params).await.unwrap();
-        let question = message(&mut stream, "elicitation/create").await;
+        let question = message(&mut stream, "method").await;
+        assert_eq!(question["method"], "elicitation/create");
         assert_eq!(question["params"]["mode"], "url");
         let url = question["params"]["url"].as_str().unwrap();
         assert!(url.starts_with(&provider.issuer()), "{url}");
@@ -360,12 +363,7 @@ async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
             "result": { "action": choice },
         });
         client.post_raw(&answer.to_string(), http::HeaderMap::new()).await.unwrap();
-        let result = loop {
-            let message: Value = serde_json::from_str(&stream.next().await.unwrap()).unwrap();
-            if message.get("result").is_some() {
-                break message["result"].clone();
-            }
-        };
+        let result = message(&mut stream, "result").await["result"].clone();
         let text = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(result["isError"] != true, works, "{text}");
         assert_eq!(text.contains("gatefold login server"), !works, "{text}");

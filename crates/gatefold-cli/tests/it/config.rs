@@ -222,6 +222,8 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     server.allowed_origins          default           []
     server.session_idle             default           "30m"
     secrets.file                    default           secrets are in the operating system's keyring
+    secrets.root_key                default           a file in the state directory
+    secrets.previous_root_key       default           none
     state.dir                       gatefold.toml:14  "/state"
     audit.durability                default           "process"
     audit.retention                 default           "30d"
