@@ -99,7 +99,7 @@ impl Accounts {
         identity: &UpstreamIdentity,
     ) -> Option<(Arc<SiteSettings>, GrantPlace)> {
         let site = self.inner.site(domain)?;
-        let place = self.inner.place(&site, domain, identity);
+        let place = place(&site, domain, identity);
         Some((site, place))
     }
 
@@ -114,7 +114,7 @@ impl Accounts {
         let Some(site) = self.inner.site(domain) else {
             return Err(CredentialError::new("nobody signs in to it"));
         };
-        let place = self.inner.place(&site, domain, identity);
+        let place = place(&site, domain, identity);
         let entry = self.inner.entry(&place);
         let inner = self.inner.clone();
         let task = tokio::spawn(async move {
@@ -134,19 +134,6 @@ impl AccountsInner {
 
     fn site(&self, domain: &Domain) -> Option<Arc<SiteSettings>> {
         self.sites.read().unwrap_or_else(PoisonError::into_inner).get(domain).cloned()
-    }
-
-    fn place(
-        &self,
-        site: &SiteSettings,
-        domain: &Domain,
-        identity: &UpstreamIdentity,
-    ) -> GrantPlace {
-        let identity = match site.scope {
-            IdentityScope::Shared => UpstreamIdentity::Shared,
-            IdentityScope::PerUser => identity.clone(),
-        };
-        GrantPlace { domain: domain.clone(), identity }
     }
 
     fn entry(&self, place: &GrantPlace) -> Arc<AccountEntry> {
@@ -173,7 +160,7 @@ impl Credentials for Accounts {
 
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
         let site = self.inner.site(domain)?;
-        let place = self.inner.place(&site, domain, identity);
+        let place = place(&site, domain, identity);
         let entry = self.inner.entry(&place);
         entry.at_hand(&site, &*self.inner.clock)
     }
@@ -195,18 +182,25 @@ impl Credentials for Accounts {
         let challenge = challenge(&refusal.challenges);
         let want = match refusal.cause {
             RefusalCause::Unknown => Want::Other(refusal.carried),
-            RefusalCause::Forbidden => match challenge.filter(BearerChallenge::wants_more_scopes) {
-                Some(challenge) => {
-                    Want::Scopes(refusal.carried, challenge.scopes.unwrap_or_default())
-                }
-                None => {
+            RefusalCause::Forbidden => {
+                let Some(challenge) = challenge.filter(BearerChallenge::wants_more_scopes) else {
                     let error = CredentialError::new("this account may not do that there");
                     return Box::pin(std::future::ready(Err(error)));
-                }
-            },
+                };
+                Want::Scopes(refusal.carried, challenge.scopes.unwrap_or_default())
+            }
         };
         Box::pin(self.renewed(domain, identity, want))
     }
+}
+
+/// Where an identity's sign-in at a source is kept.
+fn place(site: &SiteSettings, domain: &Domain, identity: &UpstreamIdentity) -> GrantPlace {
+    let identity = match site.scope {
+        IdentityScope::Shared => UpstreamIdentity::Shared,
+        IdentityScope::PerUser => identity.clone(),
+    };
+    GrantPlace { domain: domain.clone(), identity }
 }
 
 fn challenge(texts: &[String]) -> Option<BearerChallenge> {

@@ -25,9 +25,8 @@ impl BearerChallenge {
     }
 
     fn read(text: &str) -> Option<Self> {
-        let mut words = Words(text);
         let mut challenge: Option<Self> = None;
-        while let Some(word) = words.next() {
+        for word in Words(text) {
             match word {
                 Word::Scheme(scheme) => {
                     if challenge.is_some() {
@@ -85,12 +84,11 @@ impl<'a> Iterator for Words<'a> {
             return Some(Word::Scheme(name));
         };
         let value = value.trim_start();
-        let (value, rest) = match value.strip_prefix('"') {
-            Some(quoted) => unquoted(quoted),
-            None => {
-                let end = value.find([' ', '\t', ',']).unwrap_or(value.len());
-                (value[..end].to_owned(), &value[end..])
-            }
+        let (value, rest) = if let Some(quoted) = value.strip_prefix('"') {
+            unquoted(quoted)
+        } else {
+            let end = value.find([' ', '\t', ',']).unwrap_or(value.len());
+            (value[..end].to_owned(), &value[end..])
         };
         self.0 = rest;
         Some(Word::Parameter(name, value))

@@ -14,6 +14,9 @@ use crate::metadata::ServerMetadata;
 use crate::token::TokenEndpoint;
 use crate::{Refused, SignInError};
 
+/// What a token for a device is asked for with, and what its client is registered for.
+pub(crate) const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
 /// The pause between two questions, if the provider names none (RFC 8628, section 3.2).
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -80,7 +83,8 @@ pub(crate) async fn begin(
     if !answer.status.is_success() {
         let said: DeviceRefusal = serde_json::from_slice(&answer.body).unwrap_or_default();
         let (error, description) = (said.error.as_deref(), said.error_description.as_deref());
-        return Err(SignInError::Token(Refused::new(error, description, answer.status)));
+        let refused = Refused::new(error, description, answer.status);
+        return Err(SignInError::Refusal { what: "code for a device", refused });
     }
     let said: DeviceAnswer = serde_json::from_slice(&answer.body)
         .map_err(|error| SignInError::metadata(url, error.to_string()))?;
@@ -107,10 +111,7 @@ impl DeviceCode {
         client: &OAuthClient,
         now: Timestamp,
     ) -> Result<DevicePoll, SignInError> {
-        let fields = [
-            ("grant_type", "urn:ietf:params:oauth:grant-type:device_code"),
-            ("device_code", self.code.expose()),
-        ];
+        let fields = [("grant_type", GRANT_TYPE), ("device_code", self.code.expose())];
         match TokenEndpoint::of(server).ask(endpoints, client, &fields, now).await {
             Ok(tokens) => Ok(DevicePoll::Signed(tokens)),
             Err(SignInError::Token(refused)) if refused.is("authorization_pending") => {

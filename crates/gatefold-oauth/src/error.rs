@@ -45,6 +45,8 @@ pub enum SignInError {
     Denied(Refused),
     #[error("no token was given: {0}")]
     Token(Refused),
+    #[error("the {what} was refused: {refused}")]
+    Refusal { what: &'static str, refused: Refused },
     #[error("the token endpoint's answer cannot be used: {0}")]
     TokenAnswer(&'static str),
     #[error("nobody signed in in time")]

@@ -8,12 +8,19 @@ use serde_json::json;
 use crate::client::{ClientSettings, OAuthClient, TokenAuth};
 use crate::endpoint::{Answer, Endpoints};
 use crate::metadata::ServerMetadata;
-use crate::{Grant, Refused, SignInError};
+use crate::{Grant, Refused, SignInError, device};
 
 /// Where a browser comes back to: a port of this machine (RFC 8252, section 7.3), or an address
 /// that was registered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirect(pub String);
+
+/// What a client is registered for. Some providers give a client no more than that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClientPurpose {
+    Browser,
+    Device,
+}
 
 /// Where a client came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +51,7 @@ pub(crate) async fn client(
     server: &ServerMetadata,
     settings: &ClientSettings,
     redirect: &Redirect,
+    purpose: ClientPurpose,
     scopes: &[String],
     earlier: Option<&Grant>,
 ) -> Result<(OAuthClient, ClientSource), SignInError> {
@@ -65,7 +73,15 @@ pub(crate) async fn client(
     if let Some(grant) = known {
         return Ok((grant.client.clone(), ClientSource::Earlier));
     }
-    let client = register(endpoints, server, redirect, scopes).await?;
+    let client = match register(endpoints, server, redirect, purpose, scopes).await {
+        // Some providers register only the scopes that are their own, and not those of servers.
+        Err(SignInError::Registration { refused, .. })
+            if refused.is("invalid_client_metadata") && !scopes.is_empty() =>
+        {
+            register(endpoints, server, redirect, purpose, &[]).await?
+        }
+        client => client?,
+    };
     Ok((client, ClientSource::Registered))
 }
 
@@ -73,6 +89,7 @@ async fn register(
     endpoints: Endpoints<'_>,
     server: &ServerMetadata,
     redirect: &Redirect,
+    purpose: ClientPurpose,
     scopes: &[String],
 ) -> Result<OAuthClient, SignInError> {
     let issuer = || server.issuer.clone();
@@ -80,10 +97,14 @@ async fn register(
         return Err(SignInError::NeedsClient { issuer: issuer() });
     };
     let wanted = TokenAuth::to_register(server);
+    let grant_types: &[&str] = match purpose {
+        ClientPurpose::Browser => &["authorization_code", "refresh_token"],
+        ClientPurpose::Device => &["authorization_code", device::GRANT_TYPE, "refresh_token"],
+    };
     let mut body = json!({
         "client_name": "Gatefold",
         "redirect_uris": [redirect.0],
-        "grant_types": ["authorization_code", "refresh_token"],
+        "grant_types": grant_types,
         "response_types": ["code"],
         "token_endpoint_auth_method": wanted,
         "application_type": "native",

@@ -10,7 +10,8 @@ use crate::{Grant, Refused, SignInError};
 
 /// Tells the provider that a grant is over. Returns false if it has no place to tell it.
 ///
-/// The refresh token goes first: with it, providers end the access token too.
+/// The refresh token goes first. With it most providers end the access token too, and some then say
+/// that they do not know it.
 pub async fn revoke(
     client: &HttpClient,
     settings: &ClientSettings,
@@ -24,13 +25,16 @@ pub async fn revoke(
     let endpoints = Endpoints { client, deadline };
     let own = OAuthClient::of_grant(grant, settings);
     let refresh = tokens.refresh.as_ref().map(|token| (token, "refresh_token"));
+    let mut is_over = false;
     for (token, kind) in refresh.into_iter().chain([(&tokens.access, "access_token")]) {
         let proof = own.proof(&grant.issuer, now)?;
         let fields = [("token", token.expose()), ("token_type_hint", kind)];
         let answer = endpoints.post_form("end of the sign-in", url, &fields, &proof).await?;
-        if !answer.status.is_success() {
-            return Err(SignInError::Token(Refused::new(None, None, answer.status)));
+        if !answer.status.is_success() && !is_over {
+            let refused = Refused::new(None, None, answer.status);
+            return Err(SignInError::Refusal { what: "end of the sign-in", refused });
         }
+        is_over = true;
     }
-    Ok(true)
+    Ok(is_over)
 }

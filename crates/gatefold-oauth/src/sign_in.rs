@@ -13,7 +13,7 @@ use crate::device::{self, DeviceCode, DevicePoll};
 use crate::discovery::{Discovery, discover};
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, Tokens};
-use crate::registration::{self, ClientSource, Redirect};
+use crate::registration::{self, ClientPurpose, ClientSource, Redirect};
 use crate::token::TokenEndpoint;
 use crate::{BearerChallenge, SignInError};
 
@@ -78,7 +78,7 @@ impl SignIn {
         redirect: Redirect,
         deadline: Instant,
     ) -> Result<BrowserSignIn, SignInError> {
-        let registration = self.register(&redirect, deadline).await?;
+        let registration = self.register(&redirect, ClientPurpose::Browser, deadline).await?;
         let request = AuthorizationRequest::new(
             &self.discovery.server,
             &registration.client.id,
@@ -93,7 +93,7 @@ impl SignIn {
     pub async fn on_device(self, deadline: Instant) -> Result<DeviceSignIn, SignInError> {
         // A device comes back to nowhere, but registrations want an address.
         let redirect = Redirect("http://127.0.0.1/callback".to_owned());
-        let registration = self.register(&redirect, deadline).await?;
+        let registration = self.register(&redirect, ClientPurpose::Device, deadline).await?;
         let code = device::begin(
             self.endpoints(deadline),
             &self.discovery.server,
@@ -130,6 +130,7 @@ impl SignIn {
     async fn register(
         &self,
         redirect: &Redirect,
+        purpose: ClientPurpose,
         deadline: Instant,
     ) -> Result<Registration, SignInError> {
         let (client, source) = registration::client(
@@ -137,6 +138,7 @@ impl SignIn {
             &self.discovery.server,
             &self.options.settings,
             redirect,
+            purpose,
             &self.scopes,
             self.options.earlier.as_ref(),
         )

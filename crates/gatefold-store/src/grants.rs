@@ -8,7 +8,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, Secret, Timestamp, UpstreamIdentity, UserId};
-use sqlx::{Connection as _, SqliteConnection};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::Mutex;
 
 use crate::database::millis;
@@ -79,8 +80,6 @@ pub struct GrantTable {
     sealers: Arc<Mutex<HashMap<i64, Arc<Sealer>>>>,
 }
 
-type Row = (i64, i64, Vec<u8>, Vec<u8>);
-
 impl Store {
     /// The table of grants. No key is read or made before one is needed.
     pub fn grants(&self, root: RootKey) -> GrantTable {
@@ -91,16 +90,20 @@ impl Store {
 
 impl GrantTable {
     pub async fn read(&self, key: &GrantKey) -> Result<Option<GrantText>, StoreError> {
-        let row: Option<Row> = sqlx::query_as(READ)
+        let store = self.store.inner();
+        let mut connection = store.connection().await;
+        let row = sqlx::query(READ)
             .bind(key.source.as_str())
             .bind(key.identity_text())
-            .fetch_optional(&mut *self.store.inner().connection().await)
-            .await
-            .map_err(|source| self.store.inner().error(source))?;
-        let Some(row) = row else { return Ok(None) };
-        let generation = row.0;
-        let text = self.open(key, row).await?;
-        Ok(Some(GrantText { generation: generation.cast_unsigned(), text }))
+            .fetch_optional(&mut *connection)
+            .await;
+        let row = row.and_then(|row| row.as_ref().map(SealedGrant::read).transpose());
+        let Some(kept) = row.map_err(|source| store.error(source))? else { return Ok(None) };
+        let generation = kept.generation.cast_unsigned();
+        let opener = self.sealer(&mut connection, kept.data_key).await?;
+        let text = kept.opened(&opener, key).and_then(|text| String::from_utf8(text).ok());
+        let text = text.map(Secret::new).ok_or_else(|| self.damaged())?;
+        Ok(Some(GrantText { generation, text }))
     }
 
     /// The generation alone, which needs no key.
@@ -216,28 +219,29 @@ impl GrantTable {
             connection.begin_with("BEGIN IMMEDIATE").await.map_err(|source| store.error(source))?;
         let id =
             fresh.insert(&mut transaction, &root, store.now()).await.map_err(|it| it.of(store))?;
-        let rows: Vec<(String, String, i64, i64, Vec<u8>, Vec<u8>)> =
-            sqlx::query_as(ALL).fetch_all(&mut *transaction).await.map_err(|it| store.error(it))?;
-        let count = rows.len();
-        for (source, identity, generation, data_key, nonce, sealed) in rows {
-            let Some(key) = GrantKey::of(&source, &identity) else { continue };
-            let sealer = self.sealer(&mut transaction, data_key).await?;
-            let place = key.place(generation);
-            let text = opened(&sealer, &place, nonce, sealed).ok_or_else(|| self.damaged())?;
-            let sealed = fresh.sealer.seal(text, &place)?;
+        let rows = sqlx::query(ALL).fetch_all(&mut *transaction).await;
+        let rows = rows.map_err(|source| store.error(source))?;
+        for row in &rows {
+            let failed = |source| store.error(source);
+            let Some(key) = GrantKey::read(row).map_err(failed)? else { continue };
+            let kept = SealedGrant::read(row).map_err(failed)?;
+            let place = key.place(kept.generation);
+            let opener = self.sealer(&mut transaction, kept.data_key).await?;
+            let text = kept.opened(&opener, &key).ok_or_else(|| self.damaged())?;
+            let anew = fresh.sealer.seal(text, &place)?;
             bound(RESEAL, &key)
                 .bind(id)
-                .bind(&sealed.nonce[..])
-                .bind(sealed.body)
+                .bind(&anew.nonce[..])
+                .bind(anew.body)
                 .execute(&mut *transaction)
                 .await
-                .map_err(|source| store.error(source))?;
+                .map_err(failed)?;
         }
         data_keys::drop_before(&mut transaction, id).await.map_err(|it| store.error(it))?;
         transaction.commit().await.map_err(|source| store.error(source))?;
         drop(connection);
         self.root.settle().await?;
-        Ok(count)
+        Ok(rows.len())
     }
 
     /// The newest data key. Makes the first one.
@@ -265,15 +269,6 @@ impl GrantTable {
             fresh.insert(&mut transaction, &root, store.now()).await.map_err(|it| it.of(store))?;
         transaction.commit().await.map_err(|source| store.error(source))?;
         Ok(DataKey { id, sealer: fresh.sealer })
-    }
-
-    async fn open(&self, key: &GrantKey, row: Row) -> Result<Secret, StoreError> {
-        let (generation, data_key, nonce, sealed) = row;
-        let mut connection = self.store.inner().connection().await;
-        let sealer = self.sealer(&mut connection, data_key).await?;
-        let text = opened(&sealer, &key.place(generation), nonce, sealed);
-        let text = text.and_then(|text| String::from_utf8(text).ok());
-        text.map(Secret::new).ok_or_else(|| self.damaged())
     }
 
     /// The sealer of a data key.
@@ -317,6 +312,31 @@ impl GrantTable {
     }
 }
 
+/// A grant as it lies in the table.
+struct SealedGrant {
+    generation: i64,
+    data_key: i64,
+    nonce: Vec<u8>,
+    body: Vec<u8>,
+}
+
+impl SealedGrant {
+    fn read(row: &SqliteRow) -> sqlx::Result<Self> {
+        Ok(Self {
+            generation: row.try_get("generation")?,
+            data_key: row.try_get("key")?,
+            nonce: row.try_get("nonce")?,
+            body: row.try_get("sealed")?,
+        })
+    }
+
+    /// Its text. None if it was altered, or belongs elsewhere.
+    fn opened(self, sealer: &Sealer, key: &GrantKey) -> Option<Vec<u8>> {
+        let nonce = self.nonce.try_into().ok()?;
+        sealer.open(SealedText { nonce, body: self.body }, &key.place(self.generation))
+    }
+}
+
 enum Written {
     As(i64),
     Other,
@@ -332,6 +352,11 @@ impl GrantKey {
         }
     }
 
+    /// None for a row that is none of ours.
+    fn read(row: &SqliteRow) -> sqlx::Result<Option<Self>> {
+        Ok(Self::of(row.try_get("source")?, row.try_get("identity")?))
+    }
+
     fn of(source: &str, identity: &str) -> Option<Self> {
         let identity = match identity {
             "" => UpstreamIdentity::Shared,
@@ -345,10 +370,6 @@ impl GrantKey {
         let (source, identity) = (self.source.as_str(), self.identity_text());
         format!("grant\0{source}\0{identity}\0{generation}").into_bytes()
     }
-}
-
-fn opened(sealer: &Sealer, place: &[u8], nonce: Vec<u8>, body: Vec<u8>) -> Option<Vec<u8>> {
-    sealer.open(SealedText { nonce: nonce.try_into().ok()?, body }, place)
 }
 
 fn bound<'q>(

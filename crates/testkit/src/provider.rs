@@ -20,6 +20,7 @@ use crate::client::http_client;
 
 /// How a provider behaves. A test changes it at any time.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a rule of its own")]
 pub struct ProviderRules {
     /// How long an access token is good. None is never said.
     pub lifetime_s: Option<u64>,
@@ -41,6 +42,8 @@ pub struct ProviderRules {
     pub resource_metadata: serde_json::Map<String, serde_json::Value>,
     /// Whether a person at another device signs in at once.
     pub device_signs_in: bool,
+    /// Whether clients are registered only without scopes.
+    pub refuses_scopes: bool,
 }
 
 impl Default for ProviderRules {
@@ -56,6 +59,7 @@ impl Default for ProviderRules {
             metadata: serde_json::Map::new(),
             resource_metadata: serde_json::Map::new(),
             device_signs_in: true,
+            refuses_scopes: false,
         }
     }
 }

@@ -77,13 +77,11 @@ pub(super) async fn login(
             tell_gateways(&target, shared, environment).await;
         }
         app.close().await;
-        match result? {
-            Some(listed) => report::welcome(&target, listed, output),
-            None => {
-                report::not_needed(&target, output);
-                Ok(ExitCode::SUCCESS)
-            }
-        }
+        let Some(listed) = result? else {
+            report::not_needed(&target, output);
+            return Ok(ExitCode::SUCCESS);
+        };
+        report::welcome(&target, listed, output)
     })
     .await
 }

@@ -55,7 +55,7 @@ impl Waiting {
 fn scratch(provider: &Provider, further: &str) -> Scratch {
     let scratch = Scratch::new();
     let url = provider.url();
-    scratch.write("gatefold.toml", &format!("[sources.server]\nurl = '{url}'\n{further}"));
+    scratch.write("gatefold.toml", format!("[sources.server]\nurl = '{url}'\n{further}"));
     scratch
 }
 
@@ -255,7 +255,7 @@ async fn a_sign_in_that_cannot_be_is_refused_with_the_reason() {
         assert!(refused.stderr.contains(told), "{args:?}: {}", refused.stderr);
     }
     provider.change(|rules| {
-        drop(rules.metadata.insert("registration_endpoint".to_owned(), Value::Null))
+        drop(rules.metadata.insert("registration_endpoint".to_owned(), Value::Null));
     });
     let refused = run(&scratch, &["login", "server"]);
     assert!(refused.stderr.contains("does not let programs register"), "{}", refused.stderr);

@@ -52,7 +52,7 @@ impl LiveToken {
         let Tokens { access, obtained_at, expires_at, .. } = tokens;
         let renew_at = expires_at.map(|end| {
             let life = end.since(*obtained_at);
-            obtained_at.plus(life - MARGIN.min(life / MARGIN_SHARE))
+            obtained_at.plus(life.saturating_sub(MARGIN.min(life / MARGIN_SHARE)))
         });
         let value = Secret::new(format!("Bearer {}", access.expose()));
         let set = Arc::from([Credential { name: "authorization".to_owned(), value }]);

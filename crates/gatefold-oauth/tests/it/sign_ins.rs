@@ -163,6 +163,27 @@ async fn a_code_is_good_once() {
 }
 
 #[tokio::test]
+async fn a_provider_that_registers_no_scopes_is_asked_without() {
+    let bench = Bench::new().await;
+    bench.provider.change(|rules| {
+        rules.refuses_scopes = true;
+        rules.resource_metadata.insert("scopes_supported".to_owned(), json!(["read"]));
+    });
+    let grant = bench.signed_in(ClientSettings::default()).await.unwrap();
+    assert_eq!(grant.scopes, ["read"]);
+    assert_eq!(bench.provider.counts().registrations, 1);
+}
+
+#[tokio::test]
+async fn a_client_for_browsers_is_not_taken_for_a_device() {
+    let bench = Bench::new().await;
+    bench.sign_in(&Bench::place()).await;
+    let begun = bench.begin(ClientSettings::default()).await.unwrap();
+    begun.on_device(Instant::now() + SOON).await.unwrap();
+    assert_eq!(bench.provider.counts().registrations, 2);
+}
+
+#[tokio::test]
 async fn a_configured_client_registers_nothing() {
     let bench = Bench::new().await;
     let oauth = ClientSettings {

@@ -93,9 +93,9 @@ async fn one_of_many_processes_gets_the_lease() {
         let table = if at % 2 == 0 { &first } else { &second };
         table.lease(&key, generation, holder, NOW, until)
     });
-    let leased: Vec<_> = join_all(leases).await.into_iter().map(Result::unwrap).collect();
-    assert_eq!(leased.iter().filter(|own| **own).count(), 1);
-    let winner = &holders[leased.iter().position(|own| *own).unwrap()];
+    let taken: Vec<_> = join_all(leases).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(taken.iter().filter(|own| **own).count(), 1);
+    let winner = &holders[taken.iter().position(|own| *own).unwrap()];
     assert!(!second.lease(&key, generation, "late", NOW, until).await.unwrap());
     assert!(second.lease(&key, generation, "late", until, until).await.unwrap(), "it ran out");
     first.release(&key, winner).await.unwrap();

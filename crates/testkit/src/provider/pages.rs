@@ -62,11 +62,20 @@ async fn metadata(State(state): State<SharedState>) -> Json<Value> {
 
 async fn register(State(state): State<SharedState>, Json(asked): Json<Value>) -> Response {
     let mut state = lock(&state);
+    if state.rules.refuses_scopes && asked.get("scope").is_some() {
+        let refusal = Json(json!({ "error": "invalid_client_metadata" }));
+        return (StatusCode::BAD_REQUEST, refusal).into_response();
+    }
+    let grants = asked["grant_types"].as_array().into_iter().flatten();
+    let has_device = grants.filter_map(Value::as_str).any(|grant| grant.ends_with("device_code"));
     let redirects = asked["redirect_uris"].as_array().into_iter().flatten();
     let redirects: Vec<_> = redirects.filter_map(Value::as_str).map(str::to_owned).collect();
     state.counts.registrations += 1;
     let id = format!("client-{}", state.counts.registrations);
     state.clients.insert(id.clone(), redirects.clone());
+    if has_device {
+        state.device_clients.insert(id.clone());
+    }
     let client = json!({
         "client_id": id,
         "redirect_uris": redirects,
@@ -174,8 +183,13 @@ fn refresh(state: &mut ProviderState, asked: &Fields) -> Result<Value, &'static 
     Ok(given)
 }
 
-async fn device(State(state): State<SharedState>) -> Json<Value> {
+async fn device(State(state): State<SharedState>, Form(asked): Form<Fields>) -> Response {
     let mut state = lock(&state);
+    let client = asked.get("client_id").cloned().unwrap_or_default();
+    if !state.device_clients.contains(&client) {
+        let refusal = Json(json!({ "error": "unauthorized_client" }));
+        return (StatusCode::BAD_REQUEST, refusal).into_response();
+    }
     let code = state.secret("device");
     Json(json!({
         "device_code": code,
@@ -184,6 +198,7 @@ async fn device(State(state): State<SharedState>) -> Json<Value> {
         "expires_in": 60,
         "interval": 1,
     }))
+    .into_response()
 }
 
 fn poll(state: &mut ProviderState) -> Result<Value, &'static str> {
@@ -199,6 +214,11 @@ async fn revoke(State(state): State<SharedState>, Form(asked): Form<Fields>) -> 
     let mut state = lock(&state);
     state.counts.revocations += 1;
     let token = asked.get("token").cloned().unwrap_or_default();
+    let is_known = state.refresh.contains_key(&token) || state.access.contains_key(&token);
+    if !is_known {
+        // Some do, though the standard wants it otherwise (RFC 7009, section 2.2).
+        return StatusCode::BAD_REQUEST;
+    }
     let refresh = state.refresh.get(&token).map(|token| token.family);
     let family = refresh.or_else(|| state.access.get(&token).map(|token| token.family));
     if let Some(family) = family {

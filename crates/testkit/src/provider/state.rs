@@ -1,6 +1,6 @@
 //! What a provider knows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{ProviderCounts, ProviderRules};
@@ -16,6 +16,8 @@ pub(super) struct ProviderState {
     pub(super) refresh: HashMap<String, RefreshToken>,
     /// The redirect addresses of each client.
     pub(super) clients: HashMap<String, Vec<String>>,
+    /// The clients that may sign devices in.
+    pub(super) device_clients: HashSet<String>,
     made: u64,
 }
 
@@ -53,6 +55,7 @@ impl ProviderState {
             access: HashMap::new(),
             refresh: HashMap::new(),
             clients: HashMap::new(),
+            device_clients: HashSet::new(),
             made: 0,
         }
     }

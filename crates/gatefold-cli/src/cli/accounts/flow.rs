@@ -64,13 +64,13 @@ async fn in_browser(
     loop {
         let answer = tokio::select! {
             answer = listener.next() => answer,
-            Some(line) = next_line(&mut pasted) => match RedirectAnswer::of_pasted(&line) {
-                Some(answer) => answer,
-                None => {
+            Some(line) = next_line(&mut pasted) => {
+                let Some(answer) = RedirectAnswer::of_pasted(&line) else {
                     say(output, "  that is not an address with a code in it; paste it whole");
                     continue;
-                }
-            },
+                };
+                answer
+            }
             () = tokio::time::sleep_until(person) => return Err(SignInError::Late),
         };
         // Any page can send a browser here, so what answers something else only gets a page.
@@ -99,14 +99,11 @@ async fn on_device(sign_in: SignIn, output: &Output) -> Result<Grant, SignInErro
     let mut sign_in: DeviceSignIn = sign_in.on_device(Instant::now() + ANSWER_DEADLINE).await?;
     let code = &sign_in.code;
     say(output, &format!("sign in at {issuer}, on any device"));
-    match &code.whole_page {
-        Some(page) => {
-            say(output, &format!("  open {page}, and compare the code: {}", code.user_code))
-        }
-        None => {
-            say(output, &format!("  open {}, and type the code: {}", code.page, code.user_code))
-        }
-    }
+    let step = match &code.whole_page {
+        Some(page) => format!("  open {page}, and compare the code: {}", code.user_code),
+        None => format!("  open {}, and type the code: {}", code.page, code.user_code),
+    };
+    say(output, &step);
     let lasts = code.lasts.min(PERSON_DEADLINE);
     let signed_in = async {
         loop {

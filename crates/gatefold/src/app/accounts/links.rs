@@ -103,7 +103,7 @@ impl SignInLinks {
                     let _ = sender.send(true);
                 }
                 Err(error) => {
-                    tracing::warn!(domain = %place.domain, %error, "a link led to no sign-in")
+                    tracing::warn!(domain = %place.domain, %error, "a link led to no sign-in");
                 }
             }
         });

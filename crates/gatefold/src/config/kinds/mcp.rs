@@ -147,7 +147,7 @@ impl SourceKind for McpKind {
                     }
                 }
                 let (connection, private) = server(table.read()?)?;
-                let sign_in = sign_in(table, &connection)?;
+                let sign_in = sign_in(table, &connection);
                 (connection, private, sign_in)
             }
         };
@@ -167,23 +167,19 @@ fn program(keys: ProgramKeys) -> McpConnection {
 }
 
 /// How users sign in. None if the configuration has what signs in.
-fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<Option<SignInKeys>> {
+fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<SignInKeys> {
     let keys = SignInKeys::read(table)?;
-    let McpConnection::Http { headers, .. } = connection else { return Some(None) };
+    let McpConnection::Http { headers, .. } = connection else { return None };
     let signs_in = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     if !signs_in {
-        return Some(Some(keys));
+        return Some(keys);
     }
-    for key in ["oauth", "credentials"] {
-        if keys.is_set()
-            && let Some(field) = table.peek(key)
-        {
-            let problem = "is set beside the header `Authorization`, which signs in already";
-            field.key_fault(problem, "keep one of the two");
-            return None;
-        }
+    let set = ["oauth", "credentials"].into_iter().find_map(|key| table.peek(key));
+    if let Some(field) = set.filter(|_| keys.is_set()) {
+        let problem = "is set beside the header `Authorization`, which signs in already";
+        field.key_fault(problem, "keep one of the two");
     }
-    Some(None)
+    None
 }
 
 fn server(keys: RemoteKeys) -> Option<(McpConnection, AllowPrivate)> {

@@ -206,13 +206,17 @@ impl KindSection for McpSection {
 impl fmt::Debug for McpSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (era, allowed) = (chosen_era(self.era), self.private.shown());
-        if era.is_none() && allowed.is_none() {
+        let sign_in = self.sign_in.as_ref().filter(|keys| keys.is_set());
+        if era.is_none() && allowed.is_none() && sign_in.is_none() {
             return self.connection.fmt(f);
         }
         let mut shown = f.debug_struct("McpSection");
         shown.field("connection", &self.connection);
         if let Some(allowed) = allowed {
             shown.field("allow_private", &format_args!("{allowed}"));
+        }
+        if let Some(sign_in) = sign_in {
+            shown.field("sign_in", sign_in);
         }
         if let Some(era) = era {
             shown.field("era", &era);
