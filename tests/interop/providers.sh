@@ -2,8 +2,9 @@
 # Signs in at real OAuth providers, with Chromium on their own pages, and calls a protected MCP server behind them:
 # `gatefold login`, `tools call`, three `gatefold serve` that share a sign-in, and `gatefold logout`.
 #
-#   providers.sh            every provider: `oidc-provider` and `better-auth`, from npm
-#   providers.sh PATTERN    those whose name has PATTERN in it
+#   providers.sh             `oidc-provider` and `better-auth`, from npm
+#   providers.sh PATTERN     those whose name has PATTERN in it
+#   providers.sh glewlwyd    Debian's `glewlwyd`, which must be installed: its package wants `dbconfig-sqlite3` first
 #
 # GATEFOLD_BIN names the binary (default: target/debug/gatefold), INTEROP_DIR the scratch directory.
 # Prints a row for each check and a last line `N passed, N failed`. Fails when any failed; the logs are then kept.
@@ -22,6 +23,7 @@ fi
 binary=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary")
 "$here/packages.sh" chromium
 command -v chromium >/dev/null || { echo "providers: chromium is missing" >&2; exit 77; }
+[[ ${1:-} != glewlwyd ]] || command -v glewlwyd >/dev/null || { echo "providers: glewlwyd is missing" >&2; exit 77; }
 "$here/setup.sh" providers
 INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
 # Beside their packages, where Node looks for them.

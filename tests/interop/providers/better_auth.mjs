@@ -9,11 +9,10 @@ import { createServer } from "node:http";
 import { oauthProvider } from "@better-auth/oauth-provider";
 import { betterAuth } from "better-auth";
 import { memoryAdapter } from "better-auth/adapters/memory";
-import { page, say, serve } from "./pages.mjs";
+import { bodyOf, page, say, sayGrant, serve } from "./pages.mjs";
 
 const [port, resource, codeLife, refreshLife] = process.argv.slice(2);
 const origin = `http://127.0.0.1:${port}`;
-const BODY_LIMIT = 64 * 1024;
 
 const tables = [
     "user", "session", "account", "verification", "oauthClient", "oauthAccessToken", "oauthRefreshToken",
@@ -81,14 +80,12 @@ async function answer(incoming, response) {
         response.writeHead(200, { "content-type": "application/json" });
         return response.end(JSON.stringify(await auth.api.getOAuthServerConfig()));
     }
-    let body = "";
-    for await (const part of incoming) {
-        body += part;
-        if (body.length > BODY_LIMIT) throw new Error("the body is too long");
+    const body = await bodyOf(incoming);
+    const isGrant = url.pathname === "/api/auth/oauth2/token";
+    if (isGrant) {
+        const isRefresh = new URLSearchParams(body).get("grant_type") === "refresh_token";
+        plugin.options.accessTokenExpiresIn = Number(isRefresh ? refreshLife : codeLife);
     }
-    const asked = url.pathname === "/api/auth/oauth2/token" ? new URLSearchParams(body) : undefined;
-    const type = asked?.get("grant_type");
-    if (type) plugin.options.accessTokenExpiresIn = Number(type === "refresh_token" ? refreshLife : codeLife);
     const request = new Request(url, {
         method: incoming.method,
         headers: Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
@@ -96,19 +93,12 @@ async function answer(incoming, response) {
     });
     const made = await auth.handler(request);
     const text = await made.text();
-    if (type) tell(asked, made, text);
+    if (isGrant) sayGrant(incoming, body, made, text);
     if (url.pathname === "/api/auth/oauth2/register") say("registration", { status: made.status });
     if (url.pathname === "/api/auth/oauth2/revoke") say("grant revoked", { status: made.status });
     if (made.status >= 500) say("fault", { why: text });
     for (const [name, value] of made.headers) response.appendHeader(name, value);
     return response.writeHead(made.status).end(text);
-}
-
-function tell(asked, made, text) {
-    const said = JSON.parse(text);
-    if (!made.ok) return say("grant refused", { why: said.error_description ?? text });
-    if (said.refresh_token) say("refresh token", { token: said.refresh_token, client: asked.get("client_id") });
-    return say("grant", { type: asked.get("grant_type") });
 }
 
 serve(

@@ -2,7 +2,8 @@
 //
 //   browser.mjs PROFILE ADDRESS allow|deny
 //
-// Prints the title of each page. Ends when a page has no form, or with status 1 after LIMIT_MS.
+// Prints the title of each page, and what is pressed there. Ends at a page that asks nothing, or with status 1 after
+// LIMIT_MS.
 
 import { spawn } from "node:child_process";
 
@@ -20,6 +21,8 @@ const browser = spawn(
     ],
     { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] },
 );
+// A browser that is ended has no last word.
+for (const pipe of [browser.stdio[3], browser.stdio[4]]) pipe.on("error", () => {});
 const waiting = new Map();
 let received = "";
 browser.stdio[4].setEncoding("utf8").on("data", (text) => {
@@ -38,18 +41,31 @@ const ask = (method, params, sessionId) =>
         browser.stdio[3].write(`${JSON.stringify({ id: last, method, params, sessionId })}\0`);
     });
 
-// Runs in the page. A page is acted on once, and a form only when it is whole.
+// Runs in the page. It acts on each state of a page once: some pages are one for all that they ask.
 function act(answer) {
     if (document.readyState !== "complete" || location.href === "about:blank") return undefined;
-    const title = document.title || document.body.innerText.slice(0, 200);
-    if (!document.forms.length) return { title, isLast: true };
-    if (window.isActedOn) return undefined;
-    window.isActedOn = true;
-    for (const input of document.querySelectorAll("input[type=text]")) input.value ||= "ann";
-    for (const input of document.querySelectorAll("input[type=password]")) input.value = "gardening";
-    const button = document.querySelector(`button[value=${answer}]`) ?? document.querySelector("button");
+    const said = document.body.innerText;
+    const buttons = [...document.querySelectorAll("button")];
+    // Glewlwyd fills in its page later.
+    if (!buttons.length && !document.forms.length && !document.querySelector("#root")) {
+        return { title: document.title || said.slice(0, 200), isLast: true };
+    }
+    if (window.actedOn === said) return undefined;
+    window.actedOn = said;
+    const enter = (input, text) => {
+        // As a person's typing does, so that a page's own script notices.
+        Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(input, text);
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+    };
+    for (const input of document.querySelectorAll("input[type=text]")) enter(input, input.value || "ann");
+    for (const input of document.querySelectorAll("input[type=password]")) enter(input, "gardening");
+    for (const input of document.querySelectorAll("input[type=checkbox]:not(:checked)")) input.click();
+    const button =
+        document.querySelector(`button[value=${answer}]`) ??
+        buttons.find(({ innerText }) => ["OK", "Grant access", "Continue"].includes(innerText.trim())) ??
+        document.querySelector("form button, button[form]");
     button?.click();
-    return { title, isLast: false };
+    return { title: `${document.title}: ${button?.innerText.trim() ?? "nothing to press"}`, isLast: false };
 }
 
 async function visit() {

@@ -1,12 +1,14 @@
 // What the providers share: their pages, their port and the lines that they say.
 
+import { createServer } from "node:http";
+
 const FORMS = {
     login: `<input name="login" type="text" autofocus><input name="password" type="password">
         <button type="submit">Sign in</button>`,
     consent: `<button type="submit" name="answer" value="allow">Allow</button>
         <button type="submit" name="answer" value="deny">Deny</button>`,
 };
-const FORM_LIMIT = 64 * 1024;
+const BODY_LIMIT = 64 * 1024;
 
 /** Answers with a form: `login` or `consent`. A script may send it in its own way. */
 export function page(response, name, action, text, script = "") {
@@ -18,17 +20,41 @@ export function page(response, name, action, text, script = "") {
 
 /** The fields of a form that was sent. */
 export async function formOf(request) {
+    return new URLSearchParams(await bodyOf(request));
+}
+
+export async function bodyOf(request) {
     let body = "";
     for await (const part of request) {
         body += part;
-        if (body.length > FORM_LIMIT) throw new Error("the form is too long");
+        if (body.length > BODY_LIMIT) throw new Error("the body is too long");
     }
-    return new URLSearchParams(body);
+    return body;
 }
 
 /** Writes an event where `providers.py` reads it. */
 export function say(event, fields = {}) {
     console.log(JSON.stringify({ event, ...fields }));
+}
+
+/** Says what a request for tokens came to. */
+export function sayGrant(request, body, answer, text) {
+    const asked = new URLSearchParams(body);
+    const said = text ? JSON.parse(text) : {};
+    if (!answer.ok) return say("grant refused", { why: said.error_description ?? `${answer.status}: ${text}` });
+    const authorization = request.headers.authorization;
+    if (said.refresh_token) {
+        say("refresh token", { token: said.refresh_token, client: asked.get("client_id"), authorization });
+    }
+    return say("grant", { type: asked.get("grant_type") });
+}
+
+export async function freePort() {
+    const holder = createServer();
+    await new Promise((ready) => holder.listen(0, "127.0.0.1", ready));
+    const { port } = holder.address();
+    await new Promise((ready) => holder.close(ready));
+    return port;
 }
 
 /**

@@ -24,6 +24,7 @@ const known = new Map();
 
 async function verifyAccessToken(token) {
     const said = await introspect(token);
+    say("introspection", { ...said });
     if (!said.active) throw new InvalidTokenError("the provider does not know this token");
     const audiences = [said.aud].flat();
     return {
