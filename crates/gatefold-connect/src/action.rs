@@ -41,6 +41,13 @@ pub struct Action {
     pub result: ResultShape,
 }
 
+impl Action {
+    /// Whether the description says that it is called without credentials.
+    pub(crate) fn is_free(&self) -> bool {
+        self.security.as_ref().is_some_and(Vec::is_empty)
+    }
+}
+
 /// Where an argument goes, other than into the body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterSpec {

@@ -27,6 +27,8 @@ pub enum Auth {
         place: Option<KeyPlace>,
     },
     ClientCredentials(Box<ClientCredentials>),
+    /// A person's sign-in, which the port for credentials gives.
+    SignedIn,
 }
 
 /// Where an API expects its key.
@@ -65,6 +67,7 @@ impl Auth {
             Self::Basic { .. } => "it was called with the user name of its configuration",
             Self::ApiKey { .. } => "it was called with the API key of its configuration",
             Self::ClientCredentials(_) => "it was called with a token for its client credentials",
+            Self::SignedIn => "it was called with the token of a sign-in",
         }
     }
 
@@ -85,6 +88,8 @@ impl Auth {
                 values.add(own.client_secret.expose());
                 values.add(own.encoded_secret().expose());
             }
+            // Its tokens are known when a call has them.
+            Self::SignedIn => {}
         }
     }
 
@@ -97,7 +102,7 @@ impl Auth {
         url: &mut Url,
         headers: &mut HeaderMap,
     ) -> Result<(), AuthError> {
-        if action.security.as_ref().is_some_and(Vec::is_empty) {
+        if action.is_free() {
             return Ok(());
         }
         match (self, token) {
@@ -105,7 +110,7 @@ impl Auth {
                 let value = format!("Bearer {}", token.expose());
                 insert(headers, AUTHORIZATION, &value)
             }
-            (Self::ClientCredentials(_), None) => Ok(()),
+            (Self::ClientCredentials(_), None) | (Self::SignedIn, _) => Ok(()),
             (Self::Basic { username, password }, _) => {
                 insert(headers, AUTHORIZATION, &format!("Basic {}", basic(username, password)))
             }

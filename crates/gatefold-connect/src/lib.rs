@@ -26,7 +26,7 @@ pub use answer::{AnswerReading, Extract, ReceivedAnswer};
 pub use arguments::ArgumentCheck;
 pub use auth::{Auth, AuthError, ClientCredentials, KeyPart, KeyPlace};
 pub use openapi::{
-    ApiDescription, ApiDocuments, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
+    ApiDescription, ApiDocuments, CodeFlowUrls, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
     DescriptionNote, DescriptionOptions, Documents, FileDocuments, OperationOverlay, Overlay,
     OverlayReport, TextError, ToolDraft, UnusableOperation,
 };

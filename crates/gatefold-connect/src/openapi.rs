@@ -25,6 +25,7 @@ pub use description::{
 pub use documents::{Documents, FileDocuments};
 pub use library::DOCUMENTS_LIMIT;
 pub use overlay::{OperationOverlay, Overlay, OverlayReport};
+pub use security::CodeFlowUrls;
 pub use text::{DOCUMENT_LIMIT, TextError};
 
 use library::{Library, MissingDocument};
@@ -110,6 +111,7 @@ impl ApiDocuments {
             unusable,
             notes,
             token_urls: security.token_urls,
+            code_flows: security.code_flows,
         })
     }
 

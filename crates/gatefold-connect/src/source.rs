@@ -1,5 +1,6 @@
 //! An HTTP API as a source.
 
+mod credentials;
 mod description;
 mod prepared;
 
@@ -13,7 +14,6 @@ use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
     BoxError, BusyResource, CallError, Clock, Digest, Domain, Payload, RecentMap, Secret, Target,
-    UpstreamIdentity,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
 use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
@@ -236,8 +236,8 @@ impl HttpApi {
         })
     }
 
-    /// Sends a request with its credentials, and tells which of them are not in the settings. A token that the API refuses is renewed once: a request that
-    /// was refused for it had no effect.
+    /// Sends a request with its credentials, and tells which of them are not in the settings. A token
+    /// that the API refuses is renewed once: a request that was refused for it had no effect.
     async fn send(
         &self,
         prepared: &PreparedAction,
@@ -245,7 +245,8 @@ impl HttpApi {
         context: &CallContext,
         target: &Target,
     ) -> Result<(HttpResponse, Vec<Secret>), CallError> {
-        let own = self.own_credentials(&context.identity).await?;
+        let mut own = self.own_credentials(prepared, &context.identity).await?;
+        let origin = request.url.origin();
         for is_last in [false, true] {
             let token = self.token(context).await?;
             let outgoing = self.signed(prepared, request.clone(), own.as_ref(), token.as_ref())?;
@@ -261,6 +262,15 @@ impl HttpApi {
                 account.forget(token).await;
                 continue;
             }
+            // Where a redirect led, nobody saw them.
+            if let Some(carried) = &own
+                && response.url().origin() == origin
+                && let Some(other) = self.refused(carried, &response, &context.identity).await?
+                && !is_last
+            {
+                own = Some(other);
+                continue;
+            }
             let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
             return Ok((response, own.chain(token).collect()));
         }
@@ -271,21 +281,6 @@ impl HttpApi {
         let Some(Auth::ClientCredentials(account)) = &self.settings.auth else { return Ok(None) };
         let token = account.token(&self.client, context.deadline).await;
         token.map(Some).map_err(|error| {
-            let reason = format!("its credentials could not be had: {error}");
-            self.unavailable_because(&reason, error.into())
-        })
-    }
-
-    async fn own_credentials(
-        &self,
-        identity: &UpstreamIdentity,
-    ) -> Result<Option<CredentialSet>, CallError> {
-        let Some(port) = &self.credentials else { return Ok(None) };
-        if let Some(set) = port.at_hand(&self.settings.domain, identity) {
-            return Ok(Some(set));
-        }
-        let obtained = port.obtain(&self.settings.domain, identity).await;
-        obtained.map(Some).map_err(|error| {
             let reason = format!("its credentials could not be had: {error}");
             self.unavailable_because(&reason, error.into())
         })
@@ -384,11 +379,12 @@ impl HttpApi {
 impl StatelessSource for HttpApi {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         let now = self.clock.now();
-        match &self.settings.definition {
+        let manifest = match &self.settings.definition {
             ApiDefinition::Described(described) => {
                 let reading = DescriptionReading {
                     described,
                     base_url: self.settings.base.clone(),
+                    has_auth: self.settings.auth.is_some() || self.settings.has_certificate,
                     client: &self.client,
                     secrets: self.secrets.clone(),
                 };
@@ -398,7 +394,12 @@ impl StatelessSource for HttpApi {
                 let manifest = actions::manifest(written, now);
                 std::future::ready(Ok(manifest)).boxed()
             }
+        };
+        async move {
+            self.check_sign_in().await?;
+            manifest.await
         }
+        .boxed()
     }
 
     fn call(

@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{CallContext, Manifests, Offer, Source, SourceState, SourceStatus};
+use crate::{CallContext, CredentialError, Manifests, Offer, Source, SourceState, SourceStatus};
 
 /// The most identities whose offers one source remembers. A further one replaces the least recently
 /// used one, which has to be asked about again.
@@ -260,7 +260,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         let described = self.closing.run_until_cancelled(described).await;
         let manifest = match described.ok_or_else(|| self.closed())? {
             Ok(Ok(manifest)) => Arc::new(manifest),
-            Ok(Err(error)) => return Err(self.failed(error.to_string(), Some(error))),
+            Ok(Err(error)) => return Err(self.not_described(error)),
             Err(_) => {
                 let limit = self.settings.describe_deadline.as_secs_f32();
                 return Err(self.failed(format!("it did not answer within {limit} s"), None));
@@ -298,6 +298,14 @@ impl<S: StatelessSource> StatelessAdapter<S> {
 
     fn closed(&self) -> CallError {
         self.unavailable("it was removed from the configuration".to_owned(), None)
+    }
+
+    fn not_described(&self, error: BoxError) -> CallError {
+        let needs_sign_in =
+            error.downcast_ref::<CredentialError>().is_some_and(|error| error.needs_sign_in);
+        let (domain, reason) = (self.settings.domain.clone(), error.to_string());
+        let failed = self.failed(reason.clone(), Some(error));
+        if needs_sign_in { CallError::NeedsSignIn { domain, reason } } else { failed }
     }
 
     /// Records why the source cannot describe itself. Its previous offer stays.

@@ -7,6 +7,7 @@ use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::security::CodeFlowUrls;
 use crate::action::{ACTION_KEY, Action};
 
 /// How many changes a manifest tells, and in how many characters each: they are kept with it.
@@ -35,6 +36,8 @@ pub struct ApiDescription {
     pub notes: Vec<DescriptionNote>,
     /// Where tokens for a client's own credentials come from.
     pub token_urls: Vec<String>,
+    /// Where people sign in.
+    pub code_flows: Vec<CodeFlowUrls>,
 }
 
 /// One operation as a tool. Its schemas are JSON texts.

@@ -135,6 +135,7 @@ mod tests {
             unusable: Vec::new(),
             notes: Vec::new(),
             token_urls: Vec::new(),
+            code_flows: Vec::new(),
         }
     }
 

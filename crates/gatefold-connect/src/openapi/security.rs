@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use url::Url;
+
 use super::library::{Library, Node};
 use crate::action::{ParameterPlace, SecurityScheme};
 
@@ -14,6 +16,15 @@ pub(super) struct SecuritySchemes {
     by_name: BTreeMap<String, SecurityScheme>,
     /// Where tokens for a client's own credentials come from.
     pub(super) token_urls: Vec<String>,
+    /// Where people sign in.
+    pub(super) code_flows: Vec<CodeFlowUrls>,
+}
+
+/// Where people sign in, as a description says it: by the authorisation-code flow of OAuth 2.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CodeFlowUrls {
+    pub authorize: Url,
+    pub token: Url,
 }
 
 impl SecuritySchemes {
@@ -26,9 +37,12 @@ impl SecuritySchemes {
             let Ok(node) = library.resolve(node) else { continue };
             all.by_name.extend(scheme(node).map(|scheme| (name.to_owned(), scheme)));
             all.token_urls.extend(token_url(library, node));
+            all.code_flows.extend(code_flow(library, node));
         }
         all.token_urls.sort();
         all.token_urls.dedup();
+        all.code_flows.sort();
+        all.code_flows.dedup();
         all
     }
 
@@ -89,4 +103,12 @@ fn token_url(library: &Library, node: Node<'_>) -> Option<String> {
     let of_swagger = || Some(node).filter(|node| node.text("flow") == Some("application"));
     let url = flows.or_else(of_swagger)?.text("tokenUrl")?;
     library.url_of(node).join(url).ok().map(String::from)
+}
+
+fn code_flow(library: &Library, node: Node<'_>) -> Option<CodeFlowUrls> {
+    let flow = node.get("flows").and_then(|flows| flows.get("authorizationCode"));
+    let of_swagger = || Some(node).filter(|node| node.text("flow") == Some("accessCode"));
+    let flow = flow.or_else(of_swagger)?;
+    let url = |key: &str| library.url_of(node).join(flow.text(key)?).ok();
+    Some(CodeFlowUrls { authorize: url("authorizationUrl")?, token: url("tokenUrl")? })
 }

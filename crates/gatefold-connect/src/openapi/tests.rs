@@ -444,7 +444,7 @@ fn an_operation_names_its_ways_to_sign_in() {
             "key": { "type": "apiKey", "in": "header", "name": "X-Key" },
             "name": { "type": "http", "scheme": "Basic" },
             "cert": { "type": "mutualTLS" },
-            "token": { "type": "oauth2", "flows": { "clientCredentials": { "tokenUrl": "/token", "scopes": {} } } },
+            "token": { "type": "oauth2", "flows": { "clientCredentials": { "tokenUrl": "/token", "scopes": {} }, "authorizationCode": { "authorizationUrl": "https://id.example/a", "tokenUrl": "/token", "scopes": {} } } },
         } },
     });
     let description = described(&document).unwrap();
@@ -458,6 +458,9 @@ fn an_operation_names_its_ways_to_sign_in() {
         unknown null
         "#);
     assert_eq!(description.token_urls, ["https://api.example/token"]);
+    let urls = |flow: &CodeFlowUrls| format!("{} {}", flow.authorize, flow.token);
+    let flows: Vec<_> = description.code_flows.iter().map(urls).collect();
+    assert_eq!(flows, ["https://id.example/a https://api.example/token"]);
 }
 
 #[test]

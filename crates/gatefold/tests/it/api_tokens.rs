@@ -12,7 +12,9 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, join_all};
 use gatefold::App;
 use gatefold_core::{Domain, Operation, Outcome, Secret, SystemClock, ToolName, UpstreamIdentity};
-use gatefold_dispatch::{Caller, Credential, CredentialError, CredentialSet, Credentials};
+use gatefold_dispatch::{
+    Caller, Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -199,4 +201,83 @@ async fn an_api_is_called_with_the_credentials_that_a_port_gives() {
     assert!(refused.contains("nobody has signed in to `a`"), "{refused}");
     assert_eq!(api.take(), [""; 0]);
     app.close().await;
+}
+
+/// Gives one token until it is refused, then another one.
+#[derive(Default)]
+struct RenewedToken {
+    /// What each refusal said.
+    refusals: Mutex<Vec<String>>,
+}
+
+impl RenewedToken {
+    fn current(&self) -> CredentialSet {
+        let number = 1 + self.refusals.lock().unwrap().len();
+        let value = Secret::new(format!("Bearer p{number}"));
+        CredentialSet::from([Credential { name: "authorization".to_owned(), value }])
+    }
+}
+
+impl Credentials for RenewedToken {
+    fn at_hand(&self, _: &Domain, _: &UpstreamIdentity) -> Option<CredentialSet> {
+        Some(self.current())
+    }
+
+    fn obtain<'a>(
+        &'a self,
+        _: &'a Domain,
+        _: &'a UpstreamIdentity,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        ready(Ok(self.current())).boxed()
+    }
+
+    fn refused<'a>(
+        &'a self,
+        _: &'a Domain,
+        _: &'a UpstreamIdentity,
+        refusal: CredentialRefusal,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        let CredentialRefusal { carried, cause, .. } = refusal;
+        let mut refusals = self.refusals.lock().unwrap();
+        refusals.push(format!("{cause:?} {}", carried[0].value.expose()));
+        if refusals.len() > 2 {
+            let error = CredentialError::needs_sign_in("needs a sign-in");
+            return ready(Err(error)).boxed();
+        }
+        drop(refusals);
+        ready(Ok(self.current())).boxed()
+    }
+}
+
+#[tokio::test]
+async fn a_port_hears_of_a_refusal_and_the_call_is_made_once_more() {
+    let text = |url: &str| {
+        format!(
+            "[sources.a]\nbase_url = '{url}'\n\
+             actions = [{{ name = 'x', method = 'GET', path = '/x' }}]\n"
+        )
+    };
+    let second = TokenApi { takes: |token| token == "p2", ..TokenApi::new() };
+    let none = TokenApi { takes: |_| false, ..TokenApi::new() };
+    for (api, arrives, refusals) in [
+        (second, ["p1", "p2"], &["Unknown Bearer p1"][..]),
+        (none, ["p1", "p2"], &["Unknown Bearer p1", "Unknown Bearer p2"]),
+    ] {
+        let (scratch, port) = (Scratch::new(), Arc::new(RenewedToken::default()));
+        let builder =
+            App::builder(toml(&text(&api.start().await)).unwrap(), scratch.path().join("state"));
+        let app = builder.credentials(port.clone()).build().await.unwrap();
+        assert_eq!(app.learn(&()).await, []);
+        let answer = call(&app).await;
+        assert_eq!(answer.is_ok(), refusals.len() == 1, "{answer:?}");
+        assert_eq!(api.take(), arrives);
+        assert_eq!(*port.refusals.lock().unwrap(), refusals);
+        if refusals.len() == 2 {
+            // The third token is refused, too, and only a person can help.
+            let refused = call(&app).await.unwrap_err();
+            assert!(refused.starts_with("`a` needs a sign-in"), "{refused}");
+            assert_eq!(api.take(), ["p3"]);
+        }
+        app.close().await;
+    }
 }
