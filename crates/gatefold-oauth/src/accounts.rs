@@ -17,6 +17,7 @@ use reqwest::Url;
 
 use crate::client::ClientSettings;
 use crate::grant::{GrantPlace, Grants};
+use crate::provider::KnownProvider;
 use crate::{BearerChallenge, SignInError, pkce};
 
 mod entry;
@@ -36,6 +37,8 @@ pub struct SiteSettings {
     pub url: Url,
     pub client: HttpClient,
     pub oauth: ClientSettings,
+    /// Where its users sign in, if the source is not asked.
+    pub known: Option<KnownProvider>,
     /// Whether everybody shares one sign-in.
     pub scope: IdentityScope,
     pub sign_in: SignInNeed,

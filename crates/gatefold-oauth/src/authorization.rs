@@ -3,7 +3,7 @@
 use gatefold_core::Secret;
 use reqwest::Url;
 
-use crate::metadata::ServerMetadata;
+use crate::discovery::Discovery;
 use crate::pkce::{self, Verifier};
 use crate::{Refused, SignInError};
 
@@ -19,18 +19,20 @@ pub struct AuthorizationRequest {
     pub(crate) verifier: Verifier,
     state: Secret,
     issuer: String,
+    /// Whether the issuer is a whole origin, as any name there is the provider's.
+    is_origin: bool,
     /// Whether the provider promised to name itself in the answer.
     names_issuer: bool,
 }
 
 impl AuthorizationRequest {
     pub(crate) fn new(
-        server: &ServerMetadata,
+        discovery: &Discovery,
         client: &str,
         redirect: &str,
         scopes: &[String],
-        resource: &str,
     ) -> Result<Self, SignInError> {
+        let Discovery { server, parameters, is_written, .. } = discovery;
         let issuer = server.issuer.clone();
         let page = server.authorization_endpoint.clone();
         let Some(mut url) = page else { return Err(SignInError::NoPage { issuer }) };
@@ -46,19 +48,22 @@ impl AuthorizationRequest {
             query.append_pair("state", state.expose());
             query.append_pair("code_challenge", &verifier.challenge());
             query.append_pair("code_challenge_method", "S256");
-            query.append_pair("resource", resource);
+            query.extend_pairs(discovery.resource_field());
             if !scopes.is_empty() {
                 query.append_pair("scope", &scopes.join(" "));
             }
             // Without being asked again, a person gets no refresh token the second time (OpenID
             // Connect Core, section 11).
-            if scopes.iter().any(|scope| scope == OFFLINE_ACCESS) {
+            let is_prompted = parameters.iter().any(|(name, _)| name == "prompt");
+            if scopes.iter().any(|scope| scope == OFFLINE_ACCESS) && !is_prompted {
                 query.append_pair("prompt", "consent");
             }
+            query.extend_pairs(parameters);
         }
         let names_issuer = server.authorization_response_iss_parameter_supported;
         let redirect = redirect.to_owned();
-        Ok(Self { url, redirect, verifier, state, issuer, names_issuer })
+        let is_origin = *is_written && issuer == url.origin().ascii_serialization();
+        Ok(Self { url, redirect, verifier, state, issuer, is_origin, names_issuer })
     }
 
     /// The code that a browser came back with.
@@ -70,7 +75,7 @@ impl AuthorizationRequest {
         }
         // Before anything else is believed (RFC 9207, section 2.4).
         match answer.iss {
-            Some(found) if found != self.issuer => {
+            Some(found) if !self.is_issuer(&found) => {
                 let (expected, found) = (self.issuer.clone(), crate::error::said(&found));
                 return Err(SignInError::WrongIssuer { expected, found });
             }
@@ -85,6 +90,15 @@ impl AuthorizationRequest {
             return Err(SignInError::Denied(Refused::new(Some(&error), description, status)));
         }
         answer.code.ok_or(SignInError::NoCode)
+    }
+}
+
+impl AuthorizationRequest {
+    fn is_issuer(&self, found: &str) -> bool {
+        let is_there = || {
+            found.parse::<Url>().is_ok_and(|url| url.origin().ascii_serialization() == self.issuer)
+        };
+        found == self.issuer || (self.is_origin && is_there())
     }
 }
 
@@ -151,6 +165,17 @@ impl RedirectAnswer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metadata::ServerMetadata;
+
+    fn discovery(server: ServerMetadata) -> Discovery {
+        Discovery {
+            resource: Some("https://b.example/mcp".to_owned()),
+            server,
+            scopes: None,
+            parameters: Vec::new(),
+            is_written: false,
+        }
+    }
 
     fn server(promises: bool) -> ServerMetadata {
         let origin = "https://a.example".parse().unwrap();
@@ -162,9 +187,9 @@ mod tests {
     }
 
     fn request(promises: bool) -> AuthorizationRequest {
-        let (redirect, resource) = ("http://127.0.0.1:1/callback", "https://b.example/mcp");
         let scopes = ["a".to_owned(), "offline_access".to_owned()];
-        AuthorizationRequest::new(&server(promises), "me", redirect, &scopes, resource).unwrap()
+        let (discovery, redirect) = (discovery(server(promises)), "http://127.0.0.1:1/callback");
+        AuthorizationRequest::new(&discovery, "me", redirect, &scopes).unwrap()
     }
 
     fn check(promises: bool, query: &str, expected: &str) {
@@ -229,6 +254,24 @@ mod tests {
     }
 
     #[test]
+    fn a_provider_without_metadata_may_have_any_name_at_its_origin() {
+        let discovery = Discovery { is_written: true, ..discovery(server(false)) };
+        let request =
+            AuthorizationRequest::new(&discovery, "me", "http://127.0.0.1/", &[]).unwrap();
+        for (found, is_its_own) in [
+            ("https://a.example", true),
+            ("https://a.example/", true),
+            ("https://a.example/realms/x", true),
+            ("https://a.example.evil.example", false),
+            ("https://a.example:444", false),
+            ("http://a.example", false),
+            ("a.example", false),
+        ] {
+            assert_eq!(request.is_issuer(found), is_its_own, "{found}");
+        }
+    }
+
+    #[test]
     fn nothing_may_stand_twice() {
         assert!(RedirectAnswer::of_query("code=a&code=b&state=x").is_none());
         assert!(RedirectAnswer::of_query("code=a&state=x&state=y").is_none());
@@ -245,7 +288,8 @@ mod tests {
             code_challenge_methods_supported: vec!["plain".to_owned()],
             ..server(false)
         };
-        let refused = AuthorizationRequest::new(&without, "me", "http://127.0.0.1/", &[], "x");
+        let refused =
+            AuthorizationRequest::new(&discovery(without), "me", "http://127.0.0.1/", &[]);
         assert!(matches!(refused, Err(SignInError::NoPkce { .. })));
     }
 }

@@ -106,13 +106,24 @@ impl OAuthClient {
         Self { id: id.to_owned(), secret, auth, key }
     }
 
-    /// The client of a grant, with the key that the configuration has.
+    /// The client of a grant, with the secret or the key that the configuration has.
     pub(crate) fn of_grant(grant: &Grant, settings: &ClientSettings) -> Self {
         let mut client = grant.client.clone();
+        // The provider may have given the same client another secret since.
+        if let Some(ClientSecret::Text(secret)) = &settings.secret
+            && settings.id.as_ref() == Some(&client.id)
+        {
+            client.secret = Some(secret.clone());
+        }
         if let Some(ClientSecret::Key(key)) = &settings.secret {
             client.key = Some(key.clone());
         }
         client
+    }
+
+    /// The same client with its secret in the body, if it is in the header.
+    pub(crate) fn in_body(&self) -> Option<Self> {
+        (self.auth == TokenAuth::Basic).then(|| Self { auth: TokenAuth::Post, ..self.clone() })
     }
 
     /// The proof for one request. `audience` is the issuer.

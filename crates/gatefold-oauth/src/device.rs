@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::address::Address;
 use crate::client::OAuthClient;
+use crate::discovery::Discovery;
 use crate::endpoint::Endpoints;
 use crate::grant::Tokens;
 use crate::metadata::ServerMetadata;
@@ -64,17 +65,19 @@ struct DeviceRefusal {
 
 pub(crate) async fn begin(
     endpoints: Endpoints<'_>,
-    server: &ServerMetadata,
+    discovery: &Discovery,
     client: &OAuthClient,
     scopes: &[String],
-    resource: &str,
     now: Timestamp,
 ) -> Result<DeviceCode, SignInError> {
+    let server = &discovery.server;
     let Some(url) = &server.device_authorization_endpoint else {
         return Err(SignInError::NoDevices { issuer: server.issuer.clone() });
     };
     let scope = scopes.join(" ");
-    let mut fields = vec![("resource", resource)];
+    let parameters = discovery.parameters.iter();
+    let parameters = parameters.map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut fields: Vec<_> = discovery.resource_field().into_iter().chain(parameters).collect();
     if !scopes.is_empty() {
         fields.push(("scope", &scope));
     }

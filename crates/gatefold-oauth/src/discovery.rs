@@ -14,11 +14,27 @@ const SERVERS: usize = 4;
 /// Where and for what a server's users sign in.
 #[derive(Debug, Clone)]
 pub struct Discovery {
-    /// What a token is for, as its `resource` parameter says (RFC 8707).
-    pub resource: String,
+    /// What a token is for, as its `resource` parameter says (RFC 8707). `None` leaves it out.
+    pub resource: Option<String>,
     pub server: ServerMetadata,
     /// The scopes that the server asks for. `None` if it leaves them to the provider.
     pub scopes: Option<Vec<String>>,
+    /// Further parameters of the request that begins a sign-in.
+    pub parameters: Vec<(String, String)>,
+    /// Whether a person wrote the provider's addresses down, and no metadata says how it works.
+    pub is_written: bool,
+}
+
+impl Discovery {
+    fn found(resource: String, server: ServerMetadata, scopes: Option<Vec<String>>) -> Self {
+        let resource = Some(resource);
+        Self { resource, server, scopes, parameters: Vec::new(), is_written: false }
+    }
+
+    /// The field of a request that says what a token is for.
+    pub(crate) fn resource_field(&self) -> Option<(&str, &str)> {
+        self.resource.as_deref().map(|resource| ("resource", resource))
+    }
 }
 
 /// Finds out where the users of a server sign in.
@@ -37,14 +53,14 @@ pub async fn discover(
     let asked = challenge.and_then(|challenge| challenge.scopes.clone());
     let Some(own) = resource_metadata(endpoints, resource, challenge).await? else {
         let server = legacy(endpoints, resource, challenge.is_some()).await?;
-        return Ok(Discovery { resource: resource.to_string(), server, scopes: asked });
+        return Ok(Discovery::found(resource.to_string(), server, asked));
     };
     let mut failure = None;
     for issuer in own.authorization_servers.iter().take(SERVERS) {
         match server_metadata(endpoints, issuer).await {
             Ok(Some(server)) => {
                 let scopes = asked.or(own.scopes_supported);
-                return Ok(Discovery { resource: own.resource, server, scopes });
+                return Ok(Discovery::found(own.resource, server, scopes));
             }
             Ok(None) => {}
             // Another issuer must not answer for one that gives itself out as a third.
@@ -81,7 +97,8 @@ async fn resource_metadata(
     }
 }
 
-async fn server_metadata(
+/// The metadata of an issuer. `None` if there is none at its places.
+pub(crate) async fn server_metadata(
     endpoints: Endpoints<'_>,
     issuer: &str,
 ) -> Result<Option<ServerMetadata>, SignInError> {

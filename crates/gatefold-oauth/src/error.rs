@@ -17,6 +17,8 @@ pub enum SignInError {
     },
     #[error("`{resource}` does not say where to sign in")]
     NoServer { resource: String },
+    #[error("`{issuer}` has no metadata that says where to sign in")]
+    NoMetadata { issuer: String },
     #[error("the metadata at `{url}` cannot be used: {reason}")]
     Metadata { url: String, reason: String },
     #[error("the metadata is about `{found}`, not about `{expected}`")]
@@ -66,9 +68,12 @@ impl SignInError {
             Self::NoServer { .. } => {
                 "check the URL; if the server takes a token, write it into `headers`"
             }
+            Self::NoMetadata { .. } => {
+                "check `issuer`, or write `authorize_url` and `token_url` instead of it"
+            }
             Self::NeedsClient { .. } => {
                 "register Gatefold there as an application, with a redirect address on \
-                 `http://127.0.0.1`, and write its `client_id` into the source's `oauth`"
+                 `http://127.0.0.1`, and write its `client_id` into the source"
             }
             Self::NoDevices { .. } => "sign in with a browser, or paste the address it ends at",
             Self::OtherState | Self::WrongIssuer { .. } | Self::NoIssuer { .. } => {
@@ -106,6 +111,14 @@ impl Refused {
     /// Whether the code or the refresh token that was shown is of no more use.
     fn is_grant_gone(&self) -> bool {
         self.error.as_deref() == Some("invalid_grant")
+    }
+
+    /// Whether the provider may not know the client only because it proved itself in another way
+    /// than the provider reads.
+    pub(crate) fn may_be_for_the_proof(&self) -> bool {
+        let is_about_now =
+            self.status.is_server_error() || self.status == StatusCode::TOO_MANY_REQUESTS;
+        !is_about_now && !self.is_grant_gone()
     }
 
     pub(crate) fn is(&self, error: &str) -> bool {

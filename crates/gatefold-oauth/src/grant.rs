@@ -20,8 +20,8 @@ pub struct GrantPlace {
 pub struct Grant {
     /// The address that the tokens were given for. They go nowhere else.
     pub site: String,
-    /// What the `resource` parameter says, which may be an address above it.
-    pub resource: String,
+    /// What the `resource` parameter says, which may be an address above it. `None` leaves it out.
+    pub resource: Option<String>,
     pub issuer: String,
     pub token_endpoint: Url,
     pub revocation_endpoint: Option<Url>,
@@ -141,7 +141,7 @@ impl Grant {
 #[derive(Serialize, Deserialize)]
 struct WrittenGrant {
     site: String,
-    resource: String,
+    resource: Option<String>,
     issuer: String,
     token_endpoint: Address,
     revocation_endpoint: Option<Address>,

@@ -1,6 +1,6 @@
 //! Signing in to servers: OAuth 2.1 as MCP wants it, and as providers really speak it.
 //!
-//! [`discover`] finds out where a server's users sign in. [`SignIn`] takes a person there and back:
+//! [`discover`] finds out where a server's users sign in, unless a [`KnownProvider`] says it. [`SignIn`] takes a person there and back:
 //! a client is registered, the browser gets an address, and what it comes back with becomes a
 //! [`Grant`]. [`Accounts`] keeps grants usable while the gateway runs, and refreshes each one once,
 //! however many calls and processes need it.
@@ -22,6 +22,7 @@ mod error;
 mod grant;
 mod metadata;
 mod pkce;
+mod provider;
 mod registration;
 mod revocation;
 mod sign_in;
@@ -38,6 +39,7 @@ pub use discovery::{Discovery, discover};
 pub use error::{Refused, SignInError};
 pub use grant::{Grant, GrantPlace, Grants, KeptGrant, Tokens};
 pub use metadata::{ResourceMetadata, ServerMetadata};
+pub use provider::{KnownProvider, ProviderAddresses, ProviderPlace};
 pub use registration::Redirect;
 pub use revocation::revoke;
 pub use sign_in::{BrowserSignIn, DeviceSignIn, SignIn, SignInOptions};

@@ -122,6 +122,10 @@ impl ServerMetadata {
         Ok(self)
     }
 
+    pub(crate) fn assume_pkce(&mut self) {
+        self.code_challenge_methods_supported = vec![S256.to_owned()];
+    }
+
     pub(crate) fn has_pkce(&self) -> bool {
         self.code_challenge_methods_supported.iter().any(|method| method == S256)
     }

@@ -13,6 +13,7 @@ use crate::device::{self, DeviceCode, DevicePoll};
 use crate::discovery::{Discovery, discover};
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, Tokens};
+use crate::provider::KnownProvider;
 use crate::registration::{self, ClientPurpose, ClientSource, Redirect};
 use crate::token::TokenEndpoint;
 use crate::{BearerChallenge, SignInError};
@@ -24,6 +25,8 @@ pub struct SignInOptions {
     /// The source's address.
     pub site: Url,
     pub settings: ClientSettings,
+    /// Where to sign in, if the source is not asked.
+    pub known: Option<KnownProvider>,
     /// What the source said when it refused a request.
     pub challenge: Option<BearerChallenge>,
     /// What the last sign-in brought, if there was one.
@@ -48,7 +51,10 @@ impl SignIn {
     /// Finds out where to sign in.
     pub async fn begin(options: SignInOptions, deadline: Instant) -> Result<Self, SignInError> {
         let SignInOptions { client, site, challenge, .. } = &options;
-        let discovery = discover(client, site, challenge.as_ref(), deadline).await?;
+        let discovery = match &options.known {
+            Some(known) => known.discovered(Endpoints { client, deadline }).await?,
+            None => discover(client, site, challenge.as_ref(), deadline).await?,
+        };
         let scopes = scopes(&options, &discovery);
         Ok(Self { options, discovery, scopes })
     }
@@ -80,11 +86,10 @@ impl SignIn {
     ) -> Result<BrowserSignIn, SignInError> {
         let registration = self.register(&redirect, ClientPurpose::Browser, deadline).await?;
         let request = AuthorizationRequest::new(
-            &self.discovery.server,
+            &self.discovery,
             &registration.client.id,
             &redirect.0,
             &self.scopes,
-            &self.discovery.resource,
         )?;
         Ok(BrowserSignIn { request, registration, sign_in: self })
     }
@@ -96,10 +101,9 @@ impl SignIn {
         let registration = self.register(&redirect, ClientPurpose::Device, deadline).await?;
         let code = device::begin(
             self.endpoints(deadline),
-            &self.discovery.server,
+            &self.discovery,
             &registration.client,
             &self.scopes,
-            &self.discovery.resource,
             self.options.clock.now(),
         )
         .await?;
@@ -114,8 +118,8 @@ impl SignIn {
         let id = settings.id.as_deref().ok_or_else(needs_client)?;
         let client = OAuthClient::configured(id, settings, server);
         let scope = self.scopes.join(" ");
-        let mut fields =
-            vec![("grant_type", "client_credentials"), ("resource", &self.discovery.resource)];
+        let mut fields = vec![("grant_type", "client_credentials")];
+        fields.extend(self.discovery.resource_field());
         if !scope.is_empty() {
             fields.push(("scope", &scope));
         }
@@ -180,18 +184,29 @@ impl BrowserSignIn {
         deadline: Instant,
     ) -> Result<Grant, SignInError> {
         let code: Secret = self.request.code(answer)?;
-        let fields = [
+        let (sign_in, registration) = (&self.sign_in, &self.registration);
+        let mut fields = vec![
             ("grant_type", "authorization_code"),
             ("code", code.expose()),
             ("redirect_uri", &self.request.redirect),
             ("code_verifier", self.request.verifier.0.expose()),
-            ("resource", &self.sign_in.discovery.resource),
         ];
-        let (sign_in, client) = (&self.sign_in, &self.registration.client);
+        fields.extend(sign_in.discovery.resource_field());
         let endpoint = TokenEndpoint::of(&sign_in.discovery.server);
-        let now = sign_in.options.clock.now();
-        let tokens = endpoint.ask(sign_in.endpoints(deadline), client, &fields, now).await?;
-        Ok(sign_in.grant(&self.registration, tokens))
+        let (now, endpoints) = (sign_in.options.clock.now(), sign_in.endpoints(deadline));
+        let client = &registration.client;
+        let refused = match endpoint.ask(endpoints, client, &fields, now).await {
+            Ok(tokens) => return Ok(sign_in.grant(registration, tokens)),
+            Err(refused) => refused,
+        };
+        // Without metadata nobody knows how the provider wants clients to prove themselves. All
+        // have to read the header (RFC 6749, section 2.3.1), and some read only the body.
+        let may_be_for_the_proof =
+            matches!(&refused, SignInError::Token(why) if why.may_be_for_the_proof());
+        let in_body = client.in_body().filter(|_| sign_in.discovery.is_written);
+        let Some(client) = in_body.filter(|_| may_be_for_the_proof) else { return Err(refused) };
+        let tokens = endpoint.ask(endpoints, &client, &fields, now).await.map_err(|_| refused)?;
+        Ok(sign_in.grant(&Registration { client, redirect: registration.redirect.clone() }, tokens))
     }
 }
 

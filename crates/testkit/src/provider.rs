@@ -1,9 +1,11 @@
-//! A provider that signs people in, and the MCP server whose users they are, on one port.
+//! A provider that signs people in, and the MCP server and the HTTP API whose users they are, on one
+//! port.
 //!
 //! It is strict where the standards are: a code and a refresh token are good once, and using a
 //! refresh token twice ends the whole sign-in. What it does wrong on purpose is told by
 //! [`ProviderRules`]. Whoever comes to its page is signed in at once.
 
+mod api;
 mod pages;
 mod server;
 mod state;
@@ -44,6 +46,14 @@ pub struct ProviderRules {
     pub device_signs_in: bool,
     /// Whether clients are registered only without scopes.
     pub refuses_scopes: bool,
+    /// The secret that every request for a token needs.
+    pub client_secret: Option<String>,
+    /// Whether the token endpoint knows clients by its body alone.
+    pub secret_in_body: bool,
+    /// Whether the token endpoint refuses what is newer than itself: the parameter `resource`.
+    pub refuses_resource: bool,
+    /// Where `/api/moved` leads.
+    pub moved_to: String,
 }
 
 impl Default for ProviderRules {
@@ -60,6 +70,10 @@ impl Default for ProviderRules {
             resource_metadata: serde_json::Map::new(),
             device_signs_in: true,
             refuses_scopes: false,
+            client_secret: None,
+            secret_in_body: false,
+            refuses_resource: false,
+            moved_to: String::new(),
         }
     }
 }
@@ -90,7 +104,8 @@ impl Provider {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(Error::io("listening"))?;
         let address = listener.local_addr().map_err(Error::io("listening"))?;
         let state = Arc::new(Mutex::new(ProviderState::new(format!("http://{address}"))));
-        let router = server::routes().merge(pages::routes()).with_state(state.clone());
+        let router =
+            server::routes().merge(api::routes()).merge(pages::routes()).with_state(state.clone());
         let server = tokio::spawn(async move {
             // It ends with the test.
             let _ = axum::serve(listener, router).await;
@@ -101,6 +116,11 @@ impl Provider {
     /// The address of the server.
     pub fn url(&self) -> String {
         format!("http://{}/mcp", self.address)
+    }
+
+    /// The address of the API.
+    pub fn api_url(&self) -> String {
+        format!("http://{}/api", self.address)
     }
 
     pub fn issuer(&self) -> String {

@@ -17,14 +17,14 @@ use crate::scratch::Scratch;
 const NEEDS: &str = "needs a sign-in: `gatefold login server`";
 
 /// A command that waits for a person, and what it said so far.
-struct Waiting {
+pub(crate) struct Waiting {
     child: Child,
     said: String,
 }
 
 impl Waiting {
     /// Starts `gatefold login`, and waits for the address that it prints.
-    fn login(scratch: &Scratch, further: &[&str]) -> (Self, String) {
+    pub(crate) fn login(scratch: &Scratch, further: &[&str]) -> (Self, String) {
         let args: Vec<&str> = ["login", "server"].iter().chain(further).copied().collect();
         let mut command = command(scratch, &args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -46,7 +46,7 @@ impl Waiting {
         (Self { child, said }, address)
     }
 
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();
         (status.code(), self.said)
     }
@@ -59,7 +59,7 @@ fn scratch(provider: &Provider, further: &str) -> Scratch {
     scratch
 }
 
-async fn sign_in(scratch: &Scratch) {
+pub(crate) async fn sign_in(scratch: &Scratch) {
     let (waiting, address) = Waiting::login(scratch, &["--no-browser"]);
     let (status, page) = browse(&address).await.unwrap();
     assert_eq!(status, 200, "{page}");

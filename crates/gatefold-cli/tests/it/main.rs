@@ -5,6 +5,7 @@
 mod access_tokens;
 mod accounts;
 mod agents;
+mod api_accounts;
 mod apis;
 mod approvals;
 mod calls;

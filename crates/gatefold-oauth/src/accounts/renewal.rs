@@ -219,11 +219,8 @@ impl Renewal<'_> {
     async fn ask(&self, grant: &Grant) -> Result<Tokens, SignInError> {
         let refresh = grant.tokens.as_ref().and_then(|tokens| tokens.refresh.as_ref());
         let refresh = refresh.expect("only a grant with a refresh token is stale");
-        let fields = [
-            ("grant_type", "refresh_token"),
-            ("refresh_token", refresh.expose()),
-            ("resource", &grant.resource),
-        ];
+        let mut fields = vec![("grant_type", "refresh_token"), ("refresh_token", refresh.expose())];
+        fields.extend(grant.resource.as_deref().map(|resource| ("resource", resource)));
         let deadline = Instant::now() + REFRESH_DEADLINE;
         let endpoints = Endpoints { client: &self.site.client, deadline };
         let client = OAuthClient::of_grant(grant, &self.site.oauth);
@@ -314,6 +311,7 @@ impl Renewal<'_> {
             client: self.site.client.clone(),
             site: self.site.url.clone(),
             settings: self.site.oauth.clone(),
+            known: self.site.known.clone(),
             challenge: None,
             earlier: None,
             clock: self.inner.clock.clone(),

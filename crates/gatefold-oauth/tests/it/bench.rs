@@ -13,8 +13,8 @@ use gatefold_dispatch::{
 };
 use gatefold_egress::{Egress, HttpClient, PrivateNetworks, Reach, Settings};
 use gatefold_oauth::{
-    Accounts, BearerChallenge, ClientSettings, Grant, GrantPlace, Grants, KeptGrant, Redirect,
-    RedirectAnswer, SignIn, SignInError, SignInNeed, SignInOptions, SiteSettings,
+    Accounts, BearerChallenge, ClientSettings, Grant, GrantPlace, Grants, KeptGrant, KnownProvider,
+    Redirect, RedirectAnswer, SignIn, SignInError, SignInNeed, SignInOptions, SiteSettings,
 };
 use gatefold_testkit::Provider;
 use tokio::time::Instant;
@@ -160,6 +160,7 @@ impl Bench {
             url: self.provider.url().parse().unwrap(),
             client: self.client.clone(),
             oauth: ClientSettings::default(),
+            known: None,
             scope: IdentityScope::Shared,
             sign_in: SignInNeed::IfAsked,
         }
@@ -177,11 +178,21 @@ impl Bench {
     }
 
     pub(crate) async fn begin(&self, oauth: ClientSettings) -> Result<SignIn, SignInError> {
+        self.begin_at(None, oauth).await
+    }
+
+    /// Begins a sign-in at a provider that is known, or at the one that the server names.
+    pub(crate) async fn begin_at(
+        &self,
+        known: Option<KnownProvider>,
+        oauth: ClientSettings,
+    ) -> Result<SignIn, SignInError> {
         let challenge = Some(BearerChallenge::default());
         let options = SignInOptions {
             client: self.client.clone(),
             site: self.provider.url().parse().unwrap(),
             settings: oauth,
+            known,
             challenge,
             earlier: self.grants.read(&Self::place()).await.unwrap().map(|kept| kept.grant),
             clock: self.clock.clone(),
@@ -191,9 +202,17 @@ impl Bench {
 
     /// Goes the whole way of a person.
     pub(crate) async fn signed_in(&self, oauth: ClientSettings) -> Result<Grant, SignInError> {
+        self.signed_in_at(None, oauth).await
+    }
+
+    pub(crate) async fn signed_in_at(
+        &self,
+        known: Option<KnownProvider>,
+        oauth: ClientSettings,
+    ) -> Result<Grant, SignInError> {
         let deadline = Instant::now() + SOON;
         let redirect = Redirect("http://127.0.0.1:4/callback".to_owned());
-        let sign_in = self.begin(oauth).await?.browse(redirect, deadline).await?;
+        let sign_in = self.begin_at(known, oauth).await?.browse(redirect, deadline).await?;
         let query = self.browse(sign_in.request.url.as_str()).await;
         sign_in.redeem(RedirectAnswer::of_query(&query).unwrap(), deadline).await
     }

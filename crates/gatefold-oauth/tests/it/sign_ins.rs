@@ -2,7 +2,8 @@
 
 use gatefold_core::{Secret, UpstreamIdentity};
 use gatefold_oauth::{
-    ClientSecret, ClientSettings, Grants as _, Redirect, RedirectAnswer, SignInNeed, SiteSettings,
+    ClientSecret, ClientSettings, Grants as _, KnownProvider, ProviderAddresses, ProviderPlace,
+    Redirect, RedirectAnswer, SignInNeed, SiteSettings,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -198,4 +199,40 @@ async fn a_configured_client_registers_nothing() {
     bench.grants.write(&Bench::place(), &grant, None).await.unwrap();
     let carried = token(&bench.process(), &UpstreamIdentity::Shared).await.unwrap();
     assert!(carried.is_some());
+}
+
+#[tokio::test]
+async fn a_client_with_a_new_secret_needs_no_new_sign_in() {
+    let bench = Bench::new().await;
+    let with = |secret: &str| ClientSettings {
+        id: Some("configured".to_owned()),
+        secret: Some(ClientSecret::Text(Secret::new(secret))),
+        ..ClientSettings::default()
+    };
+    let address = |path: &str| format!("{}/{path}", bench.provider.issuer()).parse().unwrap();
+    let addresses = ProviderAddresses {
+        authorization: address("authorize"),
+        token: address("token"),
+        device: None,
+        revocation: None,
+        issuer: None,
+    };
+    let known = KnownProvider {
+        place: ProviderPlace::Addresses(Box::new(addresses)),
+        resource: None,
+        parameters: Vec::new(),
+    };
+    bench.provider.change(|rules| {
+        rules.client_secret = Some("old".to_owned());
+        rules.refuses_resource = true;
+    });
+    let grant = bench.signed_in_at(Some(known.clone()), with("old")).await.unwrap();
+    assert_eq!(grant.resource, None);
+    bench.grants.write(&Bench::place(), &grant, None).await.unwrap();
+    bench.provider.change(|rules| rules.client_secret = Some("new".to_owned()));
+    crate::bench::pass(&bench, std::time::Duration::from_secs(3600));
+    let site = SiteSettings { oauth: with("new"), known: Some(known), ..bench.site() };
+    let accounts = bench.process_with(site);
+    assert!(token(&accounts, &UpstreamIdentity::Shared).await.unwrap().is_some());
+    assert_eq!(bench.provider.counts().refreshes, 1);
 }

@@ -9,7 +9,7 @@ use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, SourceConfig, SourceSection};
 use gatefold::{App, ConnectOutcome, Environment, build};
-use gatefold_core::Domain;
+use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
 
@@ -155,6 +155,13 @@ async fn fared(
         SourceSection::Disabled => return vec![found(source, Level::Ok, "disabled")],
         SourceSection::Unusable(_) => return Vec::new(),
         SourceSection::Usable(_) => {}
+    }
+    // A server over HTTP is asked itself, and says more.
+    if let Some(Err(CallError::NeedsSignIn { .. })) = connected.as_ref().map(|one| &one.result)
+        && source.section.need().is_none()
+    {
+        let fix = format!("sign in: `gatefold login {}`", source.origin.key);
+        return vec![found(source, Level::Fault, "needs a sign-in").fix(fix)];
     }
     let took = connected.as_ref().map(|one| one.took);
     let state = report.as_ref().map(|report| report.status.state);

@@ -83,21 +83,25 @@ impl SourceAccounts {
             tracing::warn!(%error, "the last sign-in could not be read");
             None
         });
+        let options = SignInOptions {
+            client: site.client.clone(),
+            site: site.url.clone(),
+            settings: site.oauth.clone(),
+            known: site.known.clone(),
+            challenge: None,
+            earlier: earlier.map(|kept| kept.grant),
+            clock: self.clock.clone(),
+        };
+        if options.known.is_some() {
+            return SignIn::begin(options, deadline).await.map(Some);
+        }
         let answer = answer_to_stranger(&site.client, &site.url, deadline).await;
         let (status, headers) =
             answer.map_err(|source| SignInError::Unreachable { what: "server", source })?;
         let wants_one = status == StatusCode::UNAUTHORIZED;
         // A server may be open to strangers for a part of what it does.
         let challenge = wants_one.then(|| BearerChallenge::of(&headers).unwrap_or_default());
-        let options = SignInOptions {
-            client: site.client.clone(),
-            site: site.url.clone(),
-            settings: site.oauth.clone(),
-            challenge,
-            earlier: earlier.map(|kept| kept.grant),
-            clock: self.clock.clone(),
-        };
-        match SignIn::begin(options, deadline).await {
+        match SignIn::begin(SignInOptions { challenge, ..options }, deadline).await {
             Err(SignInError::NoServer { .. }) if status.is_success() => Ok(None),
             begun => begun.map(Some),
         }
@@ -118,12 +122,14 @@ impl SourceAccounts {
 pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, SiteSettings)> {
     let settings = config.section.usable().and_then(KindSection::sign_in)?;
     let url = settings.url.parse().ok()?;
-    let reach = Reach::for_source([settings.url.as_str()], settings.private.0.clone());
+    let urls = [&settings.url].into_iter().chain(&settings.provider_urls).map(String::as_str);
+    let reach = Reach::for_source(urls, settings.private.0.clone());
     let site = SiteSettings {
         name: config.origin.key.clone(),
         url,
         client: egress.client_for(reach),
         oauth: settings.client,
+        known: settings.known,
         scope: settings.scope,
         sign_in: settings.need,
     };

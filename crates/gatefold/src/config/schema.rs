@@ -287,7 +287,8 @@ fn auth() -> Value {
         ],
         &["token_url", "client_id", "client_secret"],
     );
-    let ways = ["bearer", "basic", "api_key", "client_credentials"];
+    let code_flow = code_flow();
+    let ways = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
     let mut auth = members(
         &[
             ("bearer", text()),
@@ -296,6 +297,7 @@ fn auth() -> Value {
             ("in", any_of(&json!({ "enum": ["header", "query", "cookie"] }))),
             ("name", text()),
             ("client_credentials", client_credentials),
+            ("authorization_code", code_flow),
             ("tls", members(&[("cert", text()), ("key", text())], &["cert", "key"])),
         ],
         &[],
@@ -306,6 +308,35 @@ fn auth() -> Value {
     auth["oneOf"] = allowed.collect();
     auth["dependencies"] = json!({ "in": ["api_key", "name"], "name": ["api_key", "in"] });
     auth
+}
+
+fn code_flow() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let url = || pattern("^https?://[^/]");
+    json!({
+        "type": "object",
+        "properties": {
+            "issuer": url(),
+            "authorize_url": url(),
+            "token_url": url(),
+            "device_url": url(),
+            "revoke_url": url(),
+            "client_id": text(),
+            "client_secret": text(),
+            "scopes": list(&text()),
+            "resource": text(),
+            "parameters": names(r"\S", &json!({ "type": ["string", "number", "boolean"] })),
+        },
+        "anyOf": [{ "required": ["authorize_url", "token_url"] }, { "required": ["issuer"] }],
+        "dependencies": {
+            "authorize_url": ["token_url", "client_id"],
+            "token_url": ["authorize_url"],
+            "device_url": ["authorize_url"],
+            "revoke_url": ["authorize_url"],
+            "client_secret": ["client_id"],
+        },
+        "additionalProperties": false,
+    })
 }
 
 fn action() -> Value {

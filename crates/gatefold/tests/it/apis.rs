@@ -393,3 +393,55 @@ fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
       help: remove it
     "#);
 }
+
+#[test]
+fn faults_of_a_sign_in_have_their_places_and_hints() {
+    let source = |name: &str, rest: &str| {
+        format!(
+            "[sources.{name}]\nbase_url = 'http://a.example'\nactions = [{{ name = 'x', \
+             method = 'GET', path = '/' }}]\n{rest}\n"
+        )
+    };
+    let flow = |name: &str, flow: &str| {
+        source(name, &format!("auth = {{ authorization_code = {{ {flow} }} }}"))
+    };
+    let text = [
+        flow("a", "client_id = 'x'"),
+        flow("b", "authorize_url = 'https://b.example/a', client_id = 'x'"),
+        flow("c", "authorize_url = 'https://b.example/a', token_url = 'https://b.example/t'"),
+        flow("d", "issuer = 'https://b.example', device_url = 'https://b.example/d'"),
+        flow("e", "issuer = 'https://b.example', client_secret = 'x'"),
+        flow("f", "issuer = 'https://b.example', parameters = { state = 'x' }"),
+        flow("g", "issuer = 'b.example'"),
+        source("h", "credentials = 'per_user'\nauth = { bearer = 'x' }"),
+        "[sources.i]\nopenapi = 'https://a.example'\n\
+         auth = { authorization_code = { issuer = 'https://b.example' } }\n"
+            .to_owned(),
+        source(
+            "j",
+            "auth = { bearer = 'x', authorization_code = { issuer = 'https://b.example' } }",
+        ),
+    ];
+    insta::assert_snapshot!(toml(&text.concat()).unwrap_err(), @r#"
+    gatefold.toml:4:31: `sources.a.auth.authorization_code` does not say where to sign in
+      help: write `authorize_url` and `token_url`, or the `issuer` whose metadata says them
+    gatefold.toml:8:31: `sources.b.auth.authorization_code` has no `token_url`
+      help: write `token_url = "..."` in it
+    gatefold.toml:12:31: `sources.c.auth.authorization_code` has no `client_id`
+      help: write `client_id = "..."` in it
+    gatefold.toml:16:63: `sources.d.auth.authorization_code.device_url` needs `authorize_url`
+      help: write `authorize_url` and `token_url` too, or remove it: an issuer says it
+    gatefold.toml:20:63: `sources.e.auth.authorization_code.client_secret` needs `client_id`
+      help: write the `client_id` that the provider gave you
+    gatefold.toml:24:76: `sources.f.auth.authorization_code.parameters` has `state`, which Gatefold writes itself
+      help: remove it, or write `scopes` or `resource` beside `parameters`
+    gatefold.toml:28:42: `sources.g.auth.authorization_code.issuer` has no `http` scheme
+      help: write the whole address, such as "https://host.example/mcp"
+    gatefold.toml:32:1: `sources.h.credentials` needs `authorization_code` in `auth`
+      help: remove it, or let people sign in: `auth = { authorization_code = { ... } }`
+    gatefold.toml:36:1: `sources.i.auth` needs `base_url`
+      help: write `base_url = "https://api.example.com"` beside it: what a sign-in gives goes there and nowhere else
+    gatefold.toml:40:24: `sources.j.auth.authorization_code` is set beside `bearer`
+      help: keep one of the two
+    "#);
+}

@@ -34,6 +34,9 @@ fn with_example(section: &Section, key: &Key) -> String {
         (true, []) if section.is_way(key) => "",
         (true, [] | ["command", ..]) => "command = \"x\"\n",
         (true, ["url", ..]) => "url = \"http://host.example\"\n",
+        (true, ["openapi", ..]) if key.name == "auth" => {
+            "openapi = \"openapi.json\"\nbase_url = \"http://host.example\"\n"
+        }
         (true, ["openapi", ..]) => "openapi = \"openapi.json\"\n",
         (true, ["builtin", ..]) => "builtin = \"all\"\n",
         (true, ["database", ..]) => "database = \"sqlite:hr.db\"\n",

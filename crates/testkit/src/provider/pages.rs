@@ -9,8 +9,9 @@ use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use http::StatusCode;
+use http::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::time::sleep;
@@ -111,7 +112,11 @@ async fn authorize(State(state): State<SharedState>, Query(asked): Query<Fields>
     Redirect::to(&format!("{redirect}?code={code}&state={given}{iss}")).into_response()
 }
 
-async fn token(State(shared): State<SharedState>, Form(asked): Form<Fields>) -> Response {
+async fn token(
+    State(shared): State<SharedState>,
+    headers: HeaderMap,
+    Form(mut asked): Form<Fields>,
+) -> Response {
     let (delay, failure) = {
         let state = lock(&shared);
         (state.rules.token_delay_ms, state.rules.token_failure)
@@ -128,6 +133,13 @@ async fn token(State(shared): State<SharedState>, Form(asked): Form<Fields>) -> 
             state.secrets.push(value.clone());
         }
     }
+    if let Some(error) = unproven(&mut state, &headers, &mut asked) {
+        return (StatusCode::UNAUTHORIZED, Json(json!({ "error": error }))).into_response();
+    }
+    if state.rules.refuses_resource && asked.contains_key("resource") {
+        let error = json!({ "error": "invalid_request" });
+        return (StatusCode::BAD_REQUEST, Json(error)).into_response();
+    }
     let given = match asked.get("grant_type").map(String::as_str) {
         Some("authorization_code") => redeem(&mut state, &asked),
         Some("refresh_token") => refresh(&mut state, &asked),
@@ -142,6 +154,27 @@ async fn token(State(shared): State<SharedState>, Form(asked): Form<Fields>) -> 
         Ok(tokens) => Json(tokens).into_response(),
         Err(error) => (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response(),
     }
+}
+
+/// Why a client has not proved who it is. Its name goes into the fields.
+fn unproven(
+    state: &mut ProviderState,
+    headers: &HeaderMap,
+    asked: &mut Fields,
+) -> Option<&'static str> {
+    let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    if let Some(pair) = header.and_then(|value| value.strip_prefix("Basic ")) {
+        if state.rules.secret_in_body {
+            return Some("invalid_client");
+        }
+        state.secrets.push(pair.to_owned());
+        let pair = STANDARD.decode(pair).ok().and_then(|pair| String::from_utf8(pair).ok())?;
+        let (id, secret) = pair.split_once(':')?;
+        asked.insert("client_id".to_owned(), id.to_owned());
+        asked.insert("client_secret".to_owned(), secret.to_owned());
+    }
+    let wanted = state.rules.client_secret.as_ref()?;
+    (asked.get("client_secret") != Some(wanted)).then_some("invalid_client")
 }
 
 fn redeem(state: &mut ProviderState, asked: &Fields) -> Result<Value, &'static str> {

@@ -46,7 +46,7 @@ pub(super) fn find(app: &App, name: &str, user: Option<&str>) -> anyhow::Result<
             }
             SourceSection::Usable(_) => usage(format!(
                 "nobody signs in at `{name}`: only a server over HTTP without a header \
-                 `Authorization` wants it"
+                 `Authorization` wants it, and an API with `authorization_code` in its `auth`"
             )),
         });
     };

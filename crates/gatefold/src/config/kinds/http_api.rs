@@ -2,6 +2,7 @@
 
 mod actions;
 mod auth;
+mod code_flow;
 mod keys;
 mod section;
 
@@ -16,12 +17,13 @@ use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
 use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
-use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind, oauth};
 use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
 
 pub(in crate::config::kinds) use auth::pem;
+use code_flow::CodeFlow;
 use section::{ApiConnection, ApiSection, ApiSignIn};
 
 /// The kind of sources that are HTTP APIs with an OpenAPI description.
@@ -82,6 +84,7 @@ impl SourceKind for OpenApiKind {
             "headers",
             "rate",
             "allow_private",
+            "credentials",
         ]);
         let connection = connection(table);
         let variables = table.read::<DescriptionKeys>();
@@ -174,7 +177,15 @@ impl SourceKind for ActionsKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&["actions", "base_url", "auth", "headers", "rate", "allow_private"]);
+        table.know(&[
+            "actions",
+            "base_url",
+            "auth",
+            "headers",
+            "rate",
+            "allow_private",
+            "credentials",
+        ]);
         let connection = connection(table);
         let actions = table.field("actions").and_then(|field| actions::read(&field));
         if connection.as_ref().is_some_and(|own| own.base_url.is_none())
@@ -210,12 +221,31 @@ impl<'de> Deserialize<'de> for CallRate {
 /// Where the API is and what every request carries.
 fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     let keys: ConnectionKeys = table.read()?;
+    let credentials = oauth::credentials(table)?;
     let sign_in = match table.field("auth") {
         Some(field) => auth::read(&field)?,
         None => ApiSignIn::default(),
     };
+    let code_flow = sign_in.code_flow();
+    if code_flow.is_none()
+        && let Some(field) = table.peek("credentials")
+    {
+        let hint = "remove it, or let people sign in: `auth = { authorization_code = { ... } }`";
+        field.key_fault("needs `authorization_code` in `auth`", hint);
+        return None;
+    }
+    if code_flow.is_some()
+        && table.peek("base_url").is_none()
+        && let Some(field) = table.peek("auth")
+    {
+        let hint = "write `base_url = \"https://api.example.com\"` beside it: what a sign-in gives \
+                    goes there and nowhere else";
+        field.key_fault("needs `base_url`", hint);
+        return None;
+    }
     let key = sign_in.certificate.as_ref().map(|certificate| certificate.key.clone());
-    let secrets = table.keyring_secrets().into_iter().map(Secret::new).chain(key).collect();
+    let secrets = table.keyring_secrets().into_iter().map(Secret::new).chain(key);
+    let secrets = secrets.chain(code_flow.and_then(CodeFlow::secret).cloned()).collect();
     let base_url = keys.base_url.map(|address| address.0);
     let headers = headers(keys.headers.0);
     Some(ApiConnection {
@@ -224,6 +254,7 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
         headers,
         rate: keys.rate.map(|rate| rate.0),
         private: keys.allow_private,
+        credentials,
         secrets,
     })
 }

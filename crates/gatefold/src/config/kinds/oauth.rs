@@ -3,7 +3,7 @@
 use gatefold_config::{Field, Table, Text};
 use gatefold_core::Secret;
 use gatefold_dispatch::IdentityScope;
-use gatefold_oauth::{ClientSecret, ClientSettings, SignInNeed, SigningKey};
+use gatefold_oauth::{ClientSecret, ClientSettings, KnownProvider, SignInNeed, SigningKey};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -47,6 +47,10 @@ pub struct SignInSettings {
     /// The source's address.
     pub url: String,
     pub client: ClientSettings,
+    /// Where its users sign in. None if the source says it.
+    pub known: Option<KnownProvider>,
+    /// The addresses of the provider that the configuration names.
+    pub provider_urls: Vec<String>,
     /// Which private networks its names may lead to.
     pub private: AllowPrivate,
     pub scope: IdentityScope,
@@ -69,10 +73,19 @@ struct OAuthKeys {
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "snake_case")]
-enum CredentialsWord {
+pub(crate) enum CredentialsWord {
     #[default]
     Shared,
     PerUser,
+}
+
+impl From<CredentialsWord> for IdentityScope {
+    fn from(word: CredentialsWord) -> Self {
+        match word {
+            CredentialsWord::Shared => Self::Shared,
+            CredentialsWord::PerUser => Self::PerUser,
+        }
+    }
 }
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,6 +111,11 @@ struct ClientKeys {
     client_metadata_url: Option<ServerAddress>,
     scopes: Option<Vec<Text>>,
     grant: Option<GrantWord>,
+}
+
+/// The key `credentials` alone.
+pub(crate) fn credentials(table: &mut Table<'_>) -> Option<CredentialsWord> {
+    Some(table.read::<CredentialKeys>()?.credentials.unwrap_or_default())
 }
 
 impl SignInKeys {
@@ -129,12 +147,15 @@ impl SignInKeys {
             Some(_) => SignInNeed::Always,
             None => SignInNeed::IfAsked,
         };
-        let scope = match self.credentials {
-            CredentialsWord::Shared => IdentityScope::Shared,
-            CredentialsWord::PerUser => IdentityScope::PerUser,
-        };
-        let private = private.clone();
-        SignInSettings { url: url.to_owned(), client, private, scope, need }
+        SignInSettings {
+            url: url.to_owned(),
+            client,
+            known: None,
+            provider_urls: Vec::new(),
+            private: private.clone(),
+            scope: self.credentials.into(),
+            need,
+        }
     }
 
     /// Adds them to a source's digest. Without them, the digest is that of a version that did not

@@ -7,11 +7,12 @@ use gatefold_egress::Identity;
 use serde::{Deserialize, Deserializer};
 
 use super::super::mcp::ServerAddress;
+use super::code_flow::CodeFlow;
 use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
 use crate::files;
 
 /// The ways to sign in within a request. One of them is set, or `tls` is, which may stand beside each.
-const WAYS: [&str; 4] = ["bearer", "basic", "api_key", "client_credentials"];
+const WAYS: [&str; 5] = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
 
 /// A secret that goes into a header.
 struct HeaderSecret(Secret);
@@ -82,7 +83,8 @@ pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
     let auth = match found {
         (None, _) if table.peek("tls").is_some() => Some(None),
         (None, _) => {
-            let hint = "write one of `bearer`, `basic`, `api_key`, `client_credentials` and `tls`";
+            let hint = "write one of `bearer`, `basic`, `api_key`, `client_credentials`, \
+                        `authorization_code` and `tls`";
             field.fault("names no way to sign in", hint);
             None
         }
@@ -110,7 +112,10 @@ fn sent(table: &mut Table<'_>, way: &str) -> Option<ApiAuth> {
         }
         "basic" => inner(table, "basic", basic),
         "api_key" => api_key(table),
-        _ => inner(table, "client_credentials", client_credentials),
+        "client_credentials" => inner(table, "client_credentials", client_credentials),
+        _ => inner(table, "authorization_code", |field, table| {
+            CodeFlow::read(field, table).map(Box::new).map(ApiAuth::AuthorizationCode)
+        }),
     }
 }
 
@@ -166,7 +171,7 @@ fn inner<'a>(
     auth
 }
 
-fn missing(field: &Field<'_>, key: &str) {
+pub(super) fn missing(field: &Field<'_>, key: &str) {
     field.fault(format!("has no `{key}`"), format!("write `{key} = \"...\"` in it"));
 }
 

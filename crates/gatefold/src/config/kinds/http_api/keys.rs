@@ -1,5 +1,5 @@
 use crate::config::key::{Key, Kind};
-use crate::config::kinds::allow_private;
+use crate::config::kinds::{allow_private, oauth};
 
 const BASE_URL: Key = Key {
     details: "Paths are added to it.",
@@ -10,9 +10,9 @@ const BASE_URL: Key = Key {
 
 const AUTH: Key = Key {
     details: "Take secrets from variables or the keyring: `${VAR}`, `${secret:NAME}`. They are never \
-              shown.",
+              shown. With `authorization_code` a person signs in: `gatefold login NAME`.",
     unset: "none",
-    example: "{ bearer = \"${API_TOKEN:-token}\" }",
+    example: "{ authorization_code = { issuer = \"https://id.example.com\", client_id = \"my-client\" } }",
     ..Key::new("auth", Kind::Auth, "How to sign in at an HTTP API.")
 };
 
@@ -62,6 +62,7 @@ pub(super) const OPENAPI: &[Key] = &[
     Key { needs: &["openapi"], ..HEADERS },
     Key { needs: &["openapi"], ..RATE },
     allow_private::key(&["openapi"]),
+    oauth::credentials_key(&["openapi"]),
 ];
 
 pub(super) const ACTIONS: &[Key] = &[
@@ -80,4 +81,5 @@ pub(super) const ACTIONS: &[Key] = &[
     Key { needs: &["actions"], ..HEADERS },
     Key { needs: &["actions"], ..RATE },
     allow_private::key(&["actions"]),
+    oauth::credentials_key(&["actions"]),
 ];

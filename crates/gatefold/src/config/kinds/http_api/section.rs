@@ -13,7 +13,11 @@ use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
 use gatefold_egress::{Identity, Rate, Reach};
 use serde_json::{Value as Json, json};
 
-use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
+use super::super::oauth::CredentialsWord;
+use super::super::{
+    AllowPrivate, DigestParts, KindSection, SignInSettings, SourceIdentity, SourcePorts,
+};
+use super::code_flow::CodeFlow;
 use super::{ActionsKind, OpenApiKind};
 
 /// Where an API is and what every request carries.
@@ -24,6 +28,8 @@ pub(super) struct ApiConnection {
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) rate: Option<Rate>,
     pub(super) private: AllowPrivate,
+    /// Whose sign-in a call uses.
+    pub(super) credentials: CredentialsWord,
     /// What must not be shown, whatever it is used for: all that comes from the keyring, and keys.
     pub(super) secrets: Vec<Secret>,
 }
@@ -61,6 +67,7 @@ pub(super) enum ApiAuth {
         client_secret: Secret,
         scopes: Vec<String>,
     },
+    AuthorizationCode(Box<CodeFlow>),
 }
 
 /// One source that is an HTTP API.
@@ -109,6 +116,13 @@ impl ApiSection {
 }
 
 impl ApiSignIn {
+    pub(super) fn code_flow(&self) -> Option<&CodeFlow> {
+        match &self.auth {
+            Some(ApiAuth::AuthorizationCode(flow)) => Some(flow),
+            _ => None,
+        }
+    }
+
     /// The keys that are set in `auth`.
     fn ways(&self) -> Vec<&'static str> {
         let auth = self.auth.as_ref().map(ApiAuth::name);
@@ -123,6 +137,7 @@ impl ApiAuth {
             Self::Basic { .. } => "basic",
             Self::ApiKey { .. } => "api_key",
             Self::ClientCredentials { .. } => "client_credentials",
+            Self::AuthorizationCode(_) => "authorization_code",
         }
     }
 
@@ -144,6 +159,7 @@ impl ApiAuth {
                 parts.add(client_secret.expose());
                 parts.add_list(scopes, |parts, scope| parts.add(scope));
             }
+            Self::AuthorizationCode(flow) => flow.digest(parts),
         }
     }
 
@@ -157,6 +173,7 @@ impl ApiAuth {
                 let account = ClientCredentials::new(token_url, client_id, client_secret, scopes);
                 Auth::ClientCredentials(Box::new(account))
             }
+            Self::AuthorizationCode(_) => Auth::SignedIn,
         })
     }
 }
@@ -170,7 +187,7 @@ impl KindSection for ApiSection {
     }
 
     fn digest(&self, parts: &mut DigestParts) {
-        let ApiConnection { base_url, sign_in, headers, rate, private, secrets: _ } =
+        let ApiConnection { base_url, sign_in, headers, rate, private, credentials, secrets: _ } =
             &self.connection;
         parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
@@ -183,6 +200,10 @@ impl KindSection for ApiSection {
         parts.add_pairs(headers);
         parts.add(format!("{rate:?}"));
         private.digest(parts);
+        if *credentials == CredentialsWord::PerUser {
+            parts.add("credentials");
+            parts.add("per_user");
+        }
         match &self.operations {
             ApiOperations::Described(DescribedOperations { place, server_variables, overlay }) => {
                 parts.add(place.to_string());
@@ -220,6 +241,9 @@ impl KindSection for ApiSection {
         if self.connection.sign_in.certificate.is_some() {
             shown["tls"] = true.into();
         }
+        if self.connection.credentials == CredentialsWord::PerUser {
+            shown["credentials"] = "per_user".into();
+        }
         if let Some(allowed) = self.connection.private.shown() {
             shown["allow_private"] = allowed;
         }
@@ -230,6 +254,11 @@ impl KindSection for ApiSection {
             ApiOperations::Written(actions) => shown["actions"] = actions.len().into(),
         }
         shown
+    }
+
+    fn sign_in(&self) -> Option<SignInSettings> {
+        let ApiConnection { base_url, sign_in, private, credentials, .. } = &self.connection;
+        Some(sign_in.code_flow()?.settings(base_url.as_deref()?, private, (*credentials).into()))
     }
 
     fn asks(&self) -> Vec<String> {
