@@ -51,6 +51,8 @@ pub enum SignInError {
     Refusal { what: &'static str, refused: Refused },
     #[error("the token endpoint's answer cannot be used: {0}")]
     TokenAnswer(&'static str),
+    #[error("no port of this machine could be opened for the browser: {0}")]
+    NoPort(#[source] std::io::Error),
     #[error("nobody signed in in time")]
     Late,
     #[error("the key cannot be used: {0}")]

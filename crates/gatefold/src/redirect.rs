@@ -55,9 +55,8 @@ impl RedirectListener {
             },
             None => at(0).await,
         };
-        let failed = |error: std::io::Error| SignInError::Store(error.into());
-        let listener = listener.map_err(failed)?;
-        let address = listener.local_addr().map_err(failed)?;
+        let listener = listener.map_err(SignInError::NoPort)?;
+        let address = listener.local_addr().map_err(SignInError::NoPort)?;
         let (sender, arrivals) = mpsc::channel(WAITING);
         let stop = CancellationToken::new();
         let stopped = stop.clone().cancelled_owned();
