@@ -29,6 +29,9 @@ use self::renewal::{Renewal, Want};
 /// The most identities whose tokens are in memory at once, over all sources.
 const ENTRIES: usize = 10_000;
 
+/// The most sources whose users may sign in.
+const SITES: usize = 100_000;
+
 /// A source whose users may sign in.
 #[derive(Debug, Clone)]
 pub struct SiteSettings {
@@ -68,6 +71,7 @@ struct AccountsInner {
     process: String,
     /// How many leases it has asked for.
     leases: AtomicU64,
+    /// Those of the configuration, at most [`SITES`].
     sites: RwLock<HashMap<Domain, Arc<SiteSettings>>>,
     /// At most [`ENTRIES`].
     entries: Mutex<HashMap<GrantPlace, Arc<AccountEntry>>>,
@@ -89,7 +93,8 @@ impl Accounts {
 
     /// Sets the sources whose users may sign in, instead of those before.
     pub fn set_sites(&self, sites: impl IntoIterator<Item = (Domain, SiteSettings)>) {
-        let sites = sites.into_iter().map(|(domain, site)| (domain, Arc::new(site))).collect();
+        let sites =
+            sites.into_iter().take(SITES).map(|(domain, site)| (domain, Arc::new(site))).collect();
         *self.inner.sites.write().unwrap_or_else(PoisonError::into_inner) = sites;
         // What is in memory may be for other addresses.
         self.inner.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();

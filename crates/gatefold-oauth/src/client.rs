@@ -6,9 +6,9 @@ use gatefold_core::{Secret, Timestamp};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
 
+use crate::SignInError;
 use crate::assertion::{self, SigningKey};
 use crate::metadata::ServerMetadata;
-use crate::{Grant, SignInError};
 
 /// What a configuration says of the client.
 #[derive(Debug, Clone, Default)]
@@ -104,21 +104,6 @@ impl OAuthClient {
             None => TokenAuth::for_client(server, secret.is_some()),
         };
         Self { id: id.to_owned(), secret, auth, key }
-    }
-
-    /// The client of a grant, with the secret or the key that the configuration has.
-    pub(crate) fn of_grant(grant: &Grant, settings: &ClientSettings) -> Self {
-        let mut client = grant.client.clone();
-        // The provider may have given the same client another secret since.
-        if let Some(ClientSecret::Text(secret)) = &settings.secret
-            && settings.id.as_ref() == Some(&client.id)
-        {
-            client.secret = Some(secret.clone());
-        }
-        if let Some(ClientSecret::Key(key)) = &settings.secret {
-            client.key = Some(key.clone());
-        }
-        client
     }
 
     /// The same client with its secret in the body, if it is in the header.

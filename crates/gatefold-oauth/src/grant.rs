@@ -6,7 +6,7 @@ use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
-use crate::client::{OAuthClient, TokenAuth};
+use crate::client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
 
 /// One identity at one source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -125,6 +125,21 @@ impl Grant {
             }
         }
         all
+    }
+
+    /// The client, with the secret or the key that the configuration has.
+    pub(crate) fn client_with(&self, settings: &ClientSettings) -> OAuthClient {
+        let mut client = self.client.clone();
+        // The provider may have given the same client another secret since.
+        if let Some(ClientSecret::Text(secret)) = &settings.secret
+            && settings.id.as_ref() == Some(&client.id)
+        {
+            client.secret = Some(secret.clone());
+        }
+        if let Some(ClientSecret::Key(key)) = &settings.secret {
+            client.key = Some(key.clone());
+        }
+        client
     }
 
     /// The grant with tokens that a refresh brought. A provider that does not rotate refresh

@@ -4,7 +4,7 @@ use gatefold_core::Timestamp;
 use gatefold_egress::HttpClient;
 use tokio::time::Instant;
 
-use crate::client::{ClientSettings, OAuthClient};
+use crate::client::ClientSettings;
 use crate::endpoint::Endpoints;
 use crate::{Grant, Refused, SignInError};
 
@@ -23,7 +23,7 @@ pub async fn revoke(
         return Ok(false);
     };
     let endpoints = Endpoints { client, deadline };
-    let own = OAuthClient::of_grant(grant, settings);
+    let own = grant.client_with(settings);
     let refresh = tokens.refresh.as_ref().map(|token| (token, "refresh_token"));
     let mut is_over = false;
     for (token, kind) in refresh.into_iter().chain([(&tokens.access, "access_token")]) {

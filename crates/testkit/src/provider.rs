@@ -36,7 +36,7 @@ pub struct ProviderRules {
     pub token_delay_ms: u64,
     /// What the redirect names as its issuer. `{issuer}` stands for the right one.
     pub iss: Option<String>,
-    /// The scopes that a call needs. Others need none.
+    /// The scopes that a call needs, at most [`KEPT`]. Others need none.
     pub call_scopes: Vec<String>,
     /// Members of the provider's metadata to replace, or to remove if they are null.
     pub metadata: serde_json::Map<String, serde_json::Value>,
@@ -128,7 +128,9 @@ impl Provider {
     }
 
     pub fn change(&self, change: impl FnOnce(&mut ProviderRules)) {
-        change(&mut self.lock().rules);
+        let rules = &mut self.lock().rules;
+        change(rules);
+        assert!(rules.call_scopes.len() <= KEPT, "a test wants too many scopes");
     }
 
     pub fn counts(&self) -> ProviderCounts {
@@ -172,5 +174,8 @@ pub async fn browse(url: &str) -> Result<(u16, String), Error> {
     let page = http_client()?.get(url).send().await?;
     Ok((page.status().as_u16(), page.text().await?))
 }
+
+/// The most of everything that a provider keeps. A test ends long before.
+const KEPT: usize = 1_000_000;
 
 type SharedState = Arc<Mutex<ProviderState>>;

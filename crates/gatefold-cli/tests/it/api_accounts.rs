@@ -263,7 +263,7 @@ async fn an_operation_that_is_free_needs_no_sign_in() {
             },
         } } } },
     });
-    scratch.write("api.json", &description.to_string());
+    scratch.write("api.json", description.to_string());
     let (url, flow) = (provider.api_url(), addresses(&provider));
     let without = format!("[sources.server]\nopenapi = 'api.json'\nbase_url = '{url}'\n");
     scratch.write("gatefold.toml", &without);

@@ -9,7 +9,6 @@ use tokio::time::{Instant, sleep};
 use super::entry::{AccountEntry, AccountState, LiveToken};
 use super::{AccountsInner, SignInNeed, SiteSettings, told};
 use crate::SignInError;
-use crate::client::OAuthClient;
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, GrantPlace, KeptGrant, Tokens};
 use crate::sign_in::{SignIn, SignInOptions};
@@ -223,7 +222,7 @@ impl Renewal<'_> {
         fields.extend(grant.resource.as_deref().map(|resource| ("resource", resource)));
         let deadline = Instant::now() + REFRESH_DEADLINE;
         let endpoints = Endpoints { client: &self.site.client, deadline };
-        let client = OAuthClient::of_grant(grant, &self.site.oauth);
+        let client = grant.client_with(&self.site.oauth);
         let endpoint = TokenEndpoint { issuer: &grant.issuer, url: &grant.token_endpoint };
         endpoint.ask(endpoints, &client, &fields, self.inner.clock.now()).await
     }

@@ -14,6 +14,7 @@ use futures::future::{BoxFuture, ready};
 use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
 use gatefold_dispatch::Dispatcher;
 use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
+use gatefold_store::record_limits::ACCESS_TOKENS;
 use gatefold_store::{AccessTokenRecord, KnownToken, Store, StoreError, TokenReader};
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
@@ -239,14 +240,15 @@ impl Access {
 struct RunningWork {
     server: Weak<Server>,
     dispatcher: Weak<Dispatcher>,
-    /// The tokens that ended at the look before: a request that was let in just then may have opened
-    /// a session since.
+    /// The tokens that ended at the look before, at most [`ACCESS_TOKENS`]: a request that was let in
+    /// just then may have opened a session since.
     just_ended: HashSet<TokenId>,
 }
 
 impl RunningWork {
     fn end(&mut self, ended: Vec<TokenId>) {
-        let now: HashSet<_> = ended.into_iter().collect();
+        let limit = usize::try_from(ACCESS_TOKENS).unwrap_or(usize::MAX);
+        let now: HashSet<_> = ended.into_iter().take(limit).collect();
         let before = std::mem::take(&mut self.just_ended);
         if now.is_empty() && before.is_empty() {
             return;

@@ -11,6 +11,7 @@ mod find;
 mod results;
 mod sections;
 mod sources;
+mod state;
 
 use super::kinds::{ConnectionMethod, Kinds, SourceKind};
 
@@ -42,8 +43,8 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::LIMITS,
     results::RESULTS,
     sections::SERVER,
-    sections::SECRETS,
-    sections::STATE,
+    state::SECRETS,
+    state::STATE,
     audit::AUDIT,
 ];
 

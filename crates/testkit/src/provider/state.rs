@@ -3,20 +3,23 @@
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
-use super::{ProviderCounts, ProviderRules};
+use super::{KEPT, ProviderCounts, ProviderRules};
 
 pub(super) struct ProviderState {
     pub(super) issuer: String,
     pub(super) rules: ProviderRules,
     pub(super) counts: ProviderCounts,
+    /// At most [`KEPT`], as is everything below, of which each piece has a secret.
     pub(super) secrets: Vec<String>,
+    /// At most [`KEPT`].
     pub(super) codes: HashMap<String, IssuedCode>,
+    /// At most [`KEPT`].
     pub(super) access: HashMap<String, AccessToken>,
-    /// Refresh tokens, used ones too, by which a reuse is told.
+    /// Refresh tokens, at most [`KEPT`], used ones too, by which a reuse is told.
     pub(super) refresh: HashMap<String, RefreshToken>,
-    /// The redirect addresses of each client.
+    /// The redirect addresses of each client, at most [`KEPT`].
     pub(super) clients: HashMap<String, Vec<String>>,
-    /// The clients that may sign devices in.
+    /// The clients that may sign devices in, at most [`KEPT`].
     pub(super) device_clients: HashSet<String>,
     made: u64,
 }
@@ -63,6 +66,7 @@ impl ProviderState {
     /// A new text that nothing else contains.
     pub(super) fn secret(&mut self, kind: &str) -> String {
         self.made += 1;
+        assert!(self.secrets.len() < KEPT, "a test asked for too much");
         let text = format!("{kind}-planted-{}-{:08x}", self.made, self.made * 0x9e37_79b9);
         self.secrets.push(text.clone());
         text

@@ -16,7 +16,7 @@ use gatefold_config::{Field, FilePath, Table, parsed};
 use gatefold_core::Secret;
 use serde::{Deserialize, Deserializer};
 
-use super::mcp::ServerAddress;
+use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
 use crate::config::key::Key;

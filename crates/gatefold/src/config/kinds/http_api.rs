@@ -16,13 +16,13 @@ use gatefold_core::Secret;
 use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
-use super::mcp::{HeaderName, HeaderValue, ServerAddress, headers};
+use super::mcp::{HeaderName, HeaderValue, headers};
+use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind, oauth};
 use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
 
-pub(in crate::config::kinds) use auth::pem;
 use code_flow::CodeFlow;
 use section::{ApiConnection, ApiSection, ApiSignIn};
 

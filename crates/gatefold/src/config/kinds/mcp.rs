@@ -12,14 +12,14 @@ use gatefold_mcp::EraChoice;
 use serde::Deserialize;
 
 use super::oauth::SignInKeys;
+use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::key::Key;
 
 pub use section::McpConnection;
 use section::McpSection;
 pub(crate) use values::{
-    Argument, HeaderName, HeaderValue, ProgramName, ServerAddress, VariableName, address, headers,
-    variables,
+    Argument, HeaderName, HeaderValue, ProgramName, VariableName, address, headers, variables,
 };
 
 /// The kind of sources that are MCP servers.

@@ -7,8 +7,7 @@ use gatefold_oauth::{ClientSecret, ClientSettings, KnownProvider, SignInNeed, Si
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use super::http_api::pem;
-use super::mcp::ServerAddress;
+use super::shared_values::{ServerAddress, pem};
 use super::{AllowPrivate, DigestParts};
 use crate::config::key::{Key, Kind};
 
@@ -104,7 +103,7 @@ struct CredentialKeys {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct ClientKeys {
+struct OAuthClientKeys {
     client_id: Option<Text>,
     client_secret: Option<Text>,
     key_id: Option<Text>,
@@ -217,7 +216,7 @@ impl OAuthKeys {
 fn oauth(field: &Field<'_>) -> Option<OAuthKeys> {
     let mut table = field.table()?;
     table.know(&["private_key"]);
-    let keys: Option<ClientKeys> = table.read();
+    let keys: Option<OAuthClientKeys> = table.read();
     let key_text = match table.field("private_key") {
         Some(field) => Some(pem(&field)?),
         None => None,

@@ -1,15 +1,14 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, FilePath, Table, Text, fault, parsed};
+use gatefold_config::{Field, Table, Text, fault, parsed};
 use gatefold_connect::{KeyPart, KeyPlace};
 use gatefold_core::Secret;
 use gatefold_egress::Identity;
 use serde::{Deserialize, Deserializer};
 
-use super::super::mcp::ServerAddress;
+use super::super::shared_values::{ServerAddress, missing, pem};
 use super::code_flow::CodeFlow;
 use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
-use crate::files;
 
 /// The ways to sign in within a request. One of them is set, or `tls` is, which may stand beside each.
 const WAYS: [&str; 5] = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
@@ -119,9 +118,6 @@ fn sent(table: &mut Table<'_>, way: &str) -> Option<ApiAuth> {
     }
 }
 
-/// The largest file with a certificate or a key, in bytes.
-const PEM_LIMIT: u64 = 256 * 1024;
-
 fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
     let mut table = field.table()?;
     table.know(&["cert", "key"]);
@@ -143,22 +139,6 @@ fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
     }
 }
 
-/// PEM text: what the key has, which may come from a keyring, or what is in the file that it names.
-pub(in crate::config::kinds) fn pem(field: &Field<'_>) -> Option<String> {
-    let Text(text) = field.read()?;
-    if text.trim_start().starts_with("-----BEGIN") {
-        return Some(text);
-    }
-    let FilePath(path) = field.read()?;
-    match files::read_text(&path, PEM_LIMIT) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            field.fault(format!("cannot be read: {error}"), "check the path");
-            None
-        }
-    }
-}
-
 fn inner<'a>(
     table: &mut Table<'a>,
     key: &'static str,
@@ -169,10 +149,6 @@ fn inner<'a>(
     let auth = read(&field, &mut table);
     table.finish();
     auth
-}
-
-pub(super) fn missing(field: &Field<'_>, key: &str) {
-    field.fault(format!("has no `{key}`"), format!("write `{key} = \"...\"` in it"));
 }
 
 fn basic(field: &Field<'_>, table: &mut Table<'_>) -> Option<ApiAuth> {

@@ -8,10 +8,9 @@ use gatefold_oauth::{
 };
 use serde::Deserialize;
 
-use super::super::mcp::ServerAddress;
 use super::super::oauth::SignInSettings;
+use super::super::shared_values::{ServerAddress, missing};
 use super::super::{AllowPrivate, DigestParts};
-use super::auth::missing;
 
 /// Parameters of a sign-in that Gatefold writes itself.
 const OWN_PARAMETERS: [&str; 10] = [

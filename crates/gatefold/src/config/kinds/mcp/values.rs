@@ -1,5 +1,6 @@
 //! The values of an MCP server's keys, in `gatefold.toml` and in clients' files.
 
+use super::super::shared_values::ServerAddress;
 use gatefold_config::{Field, LooseText, Pairs, Text, fault};
 use gatefold_core::Secret;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
@@ -60,24 +61,6 @@ impl<'de> Deserialize<'de> for VariableName {
             return Err(fault("is not the name of a variable", "use letters, digits and `_`"));
         }
         Ok(Self(name))
-    }
-}
-
-/// The address of an HTTP server.
-pub(crate) struct ServerAddress(pub(crate) String);
-
-impl<'de> Deserialize<'de> for ServerAddress {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let problem = match text.parse::<http::Uri>() {
-            Ok(uri) if !matches!(uri.scheme_str(), Some("http" | "https")) => {
-                "has no `http` scheme"
-            }
-            Ok(uri) if uri.host().is_none_or(str::is_empty) => "has no host",
-            Ok(_) => return Ok(Self(text)),
-            Err(_) => "is not an address",
-        };
-        Err(fault(problem, "write the whole address, such as \"https://host.example/mcp\""))
     }
 }
 
