@@ -47,7 +47,7 @@ pub use admission::OpenAddress;
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
-pub use watch::{ConfigWatch, WatchError};
+pub use watch::{ConfigWatch, SeenFiles, WatchError};
 
 /// How long the catalogue may take to include new manifests once their sources have answered.
 const CATALOGUE_WAIT: Duration = Duration::from_secs(5);

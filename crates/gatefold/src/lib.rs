@@ -20,8 +20,8 @@ mod texts;
 
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
-    NoSurfaceError, OpenAddress, ReloadReport, ShownTo, SourceAccounts, Status, TokenCosts,
-    TokenCounter, WatchError, build, status_routes,
+    NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo, SourceAccounts, Status,
+    TokenCosts, TokenCounter, WatchError, build, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

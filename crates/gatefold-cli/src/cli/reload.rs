@@ -1,12 +1,17 @@
 use std::sync::Arc;
 
 use gatefold::config::Inputs;
-use gatefold::{App, ConfigWatch, Environment, ReloadReport};
+use gatefold::{App, ConfigWatch, Environment, ReloadReport, SeenFiles};
 
 use super::{session, stop};
 
 /// Reads the configuration again when it changes or on SIGHUP.
-pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environment) {
+pub(super) async fn follow(
+    app: Arc<App>,
+    inputs: Inputs,
+    seen: SeenFiles,
+    environment: Environment,
+) {
     let mut hangup = match stop::reload_signal() {
         Ok(hangup) => hangup,
         Err(error) => {
@@ -16,7 +21,7 @@ pub(super) async fn follow(app: Arc<App>, inputs: Inputs, environment: Environme
     };
     let config = app.config();
     let files: Vec<_> = config.files.iter().chain(&config.secrets_file).cloned().collect();
-    let mut watch = match ConfigWatch::new(&files) {
+    let mut watch = match ConfigWatch::new(&files, &seen) {
         Ok(watch) => Some(watch),
         Err(error) => {
             tracing::warn!(%error, "changes of the configuration take effect on SIGHUP only");

@@ -31,7 +31,12 @@ pub(super) async fn run(
         return Err(refuse_open(&open));
     }
     let listener = bind(listen).await?;
-    let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let following = tokio::spawn(reload::follow(
+        app.clone(),
+        session.inputs,
+        session.seen,
+        environment.clone(),
+    ));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     let giving_back = tokio::spawn(memory::give_back_when_quiet());
     let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold::config::{Config, Inputs, default_state_dir, load};
-use gatefold::{App, Environment};
+use gatefold::{App, Environment, SeenFiles};
 use gatefold_core::SystemClock;
 use gatefold_mcp::INSIDE;
 use gatefold_setup::{SourceReach, source_reach};
@@ -16,6 +16,8 @@ use super::failure;
 pub(super) struct Session {
     pub(super) app: Arc<App>,
     pub(super) inputs: Inputs,
+    /// What its files held just before they were read.
+    pub(super) seen: SeenFiles,
 }
 
 /// Refuses to serve as a source of another Gatefold: a source that leads back to this configuration
@@ -36,9 +38,11 @@ pub(super) async fn open(
     environment: &Environment,
 ) -> anyhow::Result<Session> {
     let inputs = shared.inputs().located(environment)?;
+    let files = inputs.config.iter().chain(&inputs.mcp_configs);
+    let seen = SeenFiles::of(files.map(|file| environment.directory().join(file)));
     let config = load(&inputs, environment)?;
     let session = open_with(config, shared, environment).await?;
-    Ok(Session { inputs, ..session })
+    Ok(Session { inputs, seen, ..session })
 }
 
 /// Builds the gateway of a configuration.
@@ -49,7 +53,7 @@ pub(super) async fn open_with(
 ) -> anyhow::Result<Session> {
     let state_dir = state_dir(shared, &config, environment)?;
     let app = gatefold::build(config, &state_dir, Arc::new(SystemClock)).await?;
-    Ok(Session { app: Arc::new(app), inputs: Inputs::default() })
+    Ok(Session { app: Arc::new(app), inputs: Inputs::default(), seen: SeenFiles::default() })
 }
 
 /// Logs which sources cannot be used at all, so that nobody wonders about their tools.

@@ -34,7 +34,12 @@ pub(super) async fn run(
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let (principal, audience) = audience(arguments, &app)?;
-    let following = tokio::spawn(reload::follow(app.clone(), session.inputs, environment.clone()));
+    let following = tokio::spawn(reload::follow(
+        app.clone(),
+        session.inputs,
+        session.seen,
+        environment.clone(),
+    ));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     session::warn_of_unusable(&app);
     app.keep_learning();

@@ -35,8 +35,27 @@ pub struct ConfigWatch {
     watcher: RecommendedWatcher,
 }
 
+/// What files held before they were read. A change between the reading and the watching would
+/// otherwise go unnoticed.
+#[derive(Debug, Clone, Default)]
+pub struct SeenFiles(Vec<(PathBuf, Option<[u8; 32]>)>);
+
+impl SeenFiles {
+    pub fn of(files: impl IntoIterator<Item = PathBuf>) -> Self {
+        let seen = files.into_iter().map(|file| (file.clone(), digest(&file)));
+        Self(seen.collect())
+    }
+
+    fn contents(&self, file: &PathBuf) -> Option<[u8; 32]> {
+        let seen = self.0.iter().find(|(own, _)| own == file);
+        seen.map_or_else(|| digest(file), |(_, contents)| *contents)
+    }
+}
+
 impl ConfigWatch {
-    pub fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
+    /// Watches files. Those that were `seen` before count as changed if they hold something else by
+    /// now.
+    pub fn new(files: &[PathBuf], seen: &SeenFiles) -> Result<Self, WatchError> {
         let touched = Arc::new(Notify::new());
         let bell = touched.clone();
         let ring = move |event: notify::Result<Event>| {
@@ -54,8 +73,9 @@ impl ConfigWatch {
         for directory in &directories {
             watcher.watch(directory, RecursiveMode::NonRecursive).map_err(failed(directory))?;
         }
+        touched.notify_one();
         Ok(Self {
-            contents: digests(files),
+            contents: files.iter().map(|file| seen.contents(file)).collect(),
             files: files.to_owned(),
             directories,
             touched,
@@ -104,6 +124,11 @@ fn directories(files: &[PathBuf]) -> BTreeSet<PathBuf> {
 }
 
 fn digests(files: &[PathBuf]) -> Vec<Option<[u8; 32]>> {
-    let digest = |file: &PathBuf| Some(Sha256::digest(std::fs::read(file).ok()?).into());
-    files.iter().map(digest).collect()
+    files.iter().map(|file| digest(file)).collect()
+}
+
+/// None for what is no file: a pipe may never end.
+fn digest(file: &Path) -> Option<[u8; 32]> {
+    std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?;
+    Some(Sha256::digest(std::fs::read(file).ok()?).into())
 }

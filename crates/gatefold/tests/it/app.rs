@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{Config, Inputs, Origin, SourceConfig};
-use gatefold::{App, ConfigWatch};
+use gatefold::{App, ConfigWatch, SeenFiles};
 use gatefold_core::{Domain, SystemClock};
 use tokio::time::timeout;
 
@@ -90,7 +90,7 @@ async fn a_file_that_is_replaced_is_noticed_and_one_that_is_only_touched_is_not(
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", "a").write("other", "b");
     let file = scratch.path().join("gatefold.toml");
-    let mut watch = ConfigWatch::new(std::slice::from_ref(&file)).unwrap();
+    let mut watch = ConfigWatch::new(std::slice::from_ref(&file), &SeenFiles::default()).unwrap();
     scratch.write("gatefold.toml", "a").write("other", "c");
     let quiet = timeout(Duration::from_millis(600), watch.changed()).await;
     assert!(quiet.is_err(), "neither change counts");
@@ -103,6 +103,17 @@ async fn a_file_that_is_replaced_is_noticed_and_one_that_is_only_touched_is_not(
     timeout(LIMIT, watch.changed()).await.expect("the new file is noticed");
 }
 
+#[tokio::test]
+async fn a_change_before_the_watching_is_noticed() {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", "a");
+    let file = scratch.path().join("gatefold.toml");
+    let seen = SeenFiles::of([file.clone()]);
+    scratch.write("gatefold.toml", "b");
+    let mut watch = ConfigWatch::new(&[file], &seen).unwrap();
+    timeout(LIMIT, watch.changed()).await.expect("it was read before it changed");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn a_link_that_is_swapped_is_noticed() {
@@ -113,7 +124,7 @@ async fn a_link_that_is_swapped_is_noticed() {
     scratch.write("one/gatefold.toml", "1").write("two/gatefold.toml", "2");
     std::os::unix::fs::symlink("one", at("current")).unwrap();
     std::os::unix::fs::symlink("current/gatefold.toml", at("gatefold.toml")).unwrap();
-    let mut watch = ConfigWatch::new(&[at("gatefold.toml")]).unwrap();
+    let mut watch = ConfigWatch::new(&[at("gatefold.toml")], &SeenFiles::default()).unwrap();
     std::os::unix::fs::symlink("two", at("next")).unwrap();
     std::fs::rename(at("next"), at("current")).unwrap();
     timeout(LIMIT, watch.changed()).await.expect("the swapped link is noticed");
