@@ -157,11 +157,15 @@ impl Renewal<'_> {
         Ok(Some(self.hold(LiveToken { looked_at, ..token })))
     }
 
-    async fn look(&self, refused: Option<&CredentialSet>) -> Result<Found, CredentialError> {
+    /// The grant for the source's present address. A token goes to no other than the one that it was
+    /// given for.
+    async fn kept(&self) -> Result<Option<KeptGrant>, CredentialError> {
         let kept = self.inner.grants.read(self.place).await.map_err(store)?;
-        // A token goes to no other address than the one that it was given for.
-        let kept = kept.filter(|kept| kept.grant.site == self.site.url.as_str());
-        let Some(kept) = kept else { return Ok(Found::Nobody) };
+        Ok(kept.filter(|kept| kept.grant.site == self.site.url.as_str()))
+    }
+
+    async fn look(&self, refused: Option<&CredentialSet>) -> Result<Found, CredentialError> {
+        let Some(kept) = self.kept().await? else { return Ok(Found::Nobody) };
         let Some(tokens) = &kept.grant.tokens else { return Ok(Found::Lapsed) };
         let (now, can_refresh) = (self.inner.clock.now(), tokens.refresh.is_some());
         let mut token = self.live(tokens, Some(kept.generation));
@@ -265,8 +269,7 @@ impl Renewal<'_> {
         carried: &CredentialSet,
         scopes: &[String],
     ) -> Result<CredentialSet, CredentialError> {
-        let kept = self.inner.grants.read(self.place).await.map_err(store)?;
-        let Some(kept) = kept else { return self.nobody(true) };
+        let Some(kept) = self.kept().await? else { return self.nobody(true) };
         let token = kept.grant.tokens.as_ref().map(|own| self.live(own, Some(kept.generation)));
         // Somebody has signed in again since.
         if let Some(token) = token

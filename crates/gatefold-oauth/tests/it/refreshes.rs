@@ -167,6 +167,12 @@ async fn a_token_goes_to_no_other_address() {
     let url = format!("{}/other", bench.provider.issuer()).parse().unwrap();
     let accounts = bench.process_with(SiteSettings { url, ..bench.site() });
     assert_eq!(token(&accounts, &SHARED).await.unwrap(), None);
+    // Whatever the other address asks for.
+    let challenge = r#"Bearer error="insufficient_scope", scope="all""#;
+    for cause in [RefusalCause::Unknown, RefusalCause::Forbidden] {
+        let refused = after_refusal(&accounts, None, cause, challenge).await;
+        assert_eq!(refused.unwrap_err().to_string(), NEEDS);
+    }
 }
 
 #[tokio::test]
