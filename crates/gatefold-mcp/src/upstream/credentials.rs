@@ -49,8 +49,8 @@ impl CredentialHeaders {
         Self { port, configured, transport, domain, identity, prepared: Mutex::new(prepared) }
     }
 
-    /// The headers of the current credentials.
-    pub(crate) async fn headers(&self) -> Result<HeaderMap, WireError> {
+    /// The headers of the current credentials, and these.
+    pub(crate) async fn headers(&self) -> Result<(HeaderMap, CredentialSet), WireError> {
         // Credentials are usually at hand, which saves allocating a future for each request.
         let set = match self.port.at_hand(&self.domain, &self.identity) {
             Some(set) => set,
@@ -61,9 +61,9 @@ impl CredentialHeaders {
             let headers = headers_of(self.configured.iter().chain(set.iter()));
             prepared.headers = headers.map_err(WireError::NoCredentials)?;
             prepared.secrets = Arc::new(own_secrets::with_credentials(&self.transport, &set));
-            prepared.set = Some(set);
+            prepared.set = Some(set.clone());
         }
-        Ok(prepared.headers.clone())
+        Ok((prepared.headers.clone(), set))
     }
 
     async fn obtained(&self) -> Result<CredentialSet, WireError> {
@@ -77,13 +77,14 @@ impl CredentialHeaders {
         })
     }
 
-    /// Reports that the server refused the current credentials. Without an error there are others.
+    /// Reports that the server refused what a request carried. By now that may not be the current
+    /// credentials any more. Without an error there are others.
     pub(crate) async fn refused(
         &self,
+        carried: CredentialSet,
         cause: RefusalCause,
         answer: &HeaderMap,
     ) -> Result<(), CredentialError> {
-        let carried = self.lock().set.clone().unwrap_or_default();
         let challenges = answer.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
         let challenges = challenges.filter_map(|value| value.to_str().ok()).map(str::to_owned);
         let refusal = CredentialRefusal { carried, cause, challenges: challenges.collect() };

@@ -11,7 +11,7 @@ use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, W
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
-use gatefold_dispatch::{MemoryShare, RefusalCause};
+use gatefold_dispatch::{CredentialSet, MemoryShare};
 use gatefold_egress::{HttpClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
@@ -32,6 +32,7 @@ use crate::protocol::headers::{
 };
 use crate::protocol::{Era, STATELESS_VERSION, methods, rpc};
 
+mod admission;
 mod body;
 mod events;
 mod stream;
@@ -242,27 +243,6 @@ impl HttpWire {
         checked(message.reply(), request.limit)
     }
 
-    /// Posts a request, and once more if the server wants other credentials and there are some.
-    async fn post_admitted(
-        &self,
-        body: Bytes,
-        request: &WireRequest,
-    ) -> Result<Response, WireError> {
-        let response = self.post(body.clone(), Some(request)).await?;
-        let cause = match response.status() {
-            StatusCode::UNAUTHORIZED => RefusalCause::Unknown,
-            StatusCode::FORBIDDEN if response.headers().contains_key(WWW_AUTHENTICATE) => {
-                RefusalCause::Forbidden
-            }
-            _ => return Ok(response),
-        };
-        match self.credentials.refused(cause, response.headers()).await {
-            Ok(()) => self.post(body, Some(request)).await,
-            Err(error) if error.needs_sign_in => Err(WireError::NeedsSignIn(error.reason)),
-            Err(_) => Ok(response),
-        }
-    }
-
     /// Notes the session that the answer to a greeting names. With status 401 or 403 the answer is
     /// not the protocol's, whatever its body says.
     fn note_session(&self, response: &Response) -> Result<(), WireError> {
@@ -283,7 +263,16 @@ impl HttpWire {
         body: impl Into<reqwest::Body>,
         request: Option<&WireRequest>,
     ) -> Result<Response, WireError> {
-        let mut headers = self.session_headers().await?;
+        Ok(self.post_carrying(body, request).await?.0)
+    }
+
+    /// Posts a message, and says with which credentials.
+    async fn post_carrying(
+        &self,
+        body: impl Into<reqwest::Body>,
+        request: Option<&WireRequest>,
+    ) -> Result<(Response, CredentialSet), WireError> {
+        let (mut headers, carried) = self.carried_headers().await?;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         if let (true, Some(request)) = (self.is_stateless(), request) {
@@ -295,19 +284,25 @@ impl HttpWire {
         }
         let request =
             self.client.request(Method::POST, self.url.clone()).headers(headers).body(body);
-        self.client.send_once(request).await.map_err(|error| unsent_or_lost(&error))
+        let sent = self.client.send_once(request).await;
+        sent.map(|response| (response, carried)).map_err(|error| unsent_or_lost(&error))
     }
 
     /// The headers of every message: credentials, session and version.
     async fn session_headers(&self) -> Result<HeaderMap, WireError> {
-        let mut headers = self.credentials.headers().await?;
+        Ok(self.carried_headers().await?.0)
+    }
+
+    /// The same, and the credentials among them.
+    async fn carried_headers(&self) -> Result<(HeaderMap, CredentialSet), WireError> {
+        let (mut headers, carried) = self.credentials.headers().await?;
         if let Some(session) = self.session.get() {
             insert(&mut headers, SESSION_ID, session);
         }
         if let Some(version) = self.version.get() {
             insert(&mut headers, PROTOCOL_VERSION, version);
         }
-        Ok(headers)
+        Ok((headers, carried))
     }
 
     /// Sends a message that nobody waits for.

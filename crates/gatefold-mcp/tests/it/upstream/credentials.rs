@@ -9,7 +9,8 @@ use axum::response::{IntoResponse, Response};
 use futures::future::BoxFuture;
 use gatefold_core::{CallError, Domain, Principal, Secret, UpstreamIdentity, UserId};
 use gatefold_dispatch::{
-    Caller, Credential, CredentialError, CredentialSet, Credentials, IdentityScope,
+    Caller, Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials,
+    IdentityScope,
 };
 use gatefold_mcp::Transport;
 use gatefold_testkit::wait_until;
@@ -25,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("credentials_that_cannot_be_had_make_a_source_unavailable", lacking),
         trial("credentials_are_those_of_the_identity", own),
         trial("each_user_sees_and_calls_what_the_server_lists_for_them", listed),
+        trial("a_refusal_is_of_what_the_request_carried", refusing),
         trial("headers_of_the_configuration_go_beside_credentials", beside),
     ]
 }
@@ -36,6 +38,8 @@ struct Tokens {
     at_hand: Mutex<Option<CredentialSet>>,
     /// What `obtain` returns.
     obtained: Mutex<Option<String>>,
+    /// What was refused.
+    refused: Mutex<Vec<String>>,
 }
 
 fn bearer(token: &str) -> CredentialSet {
@@ -64,7 +68,22 @@ impl Credentials for Tokens {
             Ok(bearer(&token))
         })
     }
+
+    fn refused<'a>(
+        &'a self,
+        _: &'a Domain,
+        _: &'a UpstreamIdentity,
+        refusal: CredentialRefusal,
+    ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
+        let carried = refusal.carried.first().map(|own| own.value.expose().to_owned());
+        self.refused.lock().unwrap().extend(carried);
+        let current = self.at_hand.lock().unwrap().clone();
+        Box::pin(std::future::ready(current.ok_or_else(|| CredentialError::new("none"))))
+    }
 }
+
+/// How long a call with the token `slow` takes before it is refused.
+const SLOW: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// A server that records which tenant and which token came with which method.
 async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
@@ -75,7 +94,12 @@ async fn serve() -> (String, Arc<Mutex<Vec<(String, String)>>>) {
         let sent: Vec<_> =
             sent.into_iter().flatten().map(|value| value.to_str().unwrap()).collect();
         let (method, response) = answer(&body, &sent.join(" "));
+        let is_slow = method == "tools/call" && sent.contains(&"Bearer slow");
         noted.lock().unwrap().push((method, sent.join(" ")));
+        if is_slow {
+            tokio::time::sleep(SLOW).await;
+            return StatusCode::UNAUTHORIZED.into_response();
+        }
         response
     });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -165,6 +189,25 @@ async fn own() {
         world.call_with("up__echo", "{}", &principal, Caller::silent()).await.unwrap();
     }
     assert_eq!(calls(&seen), ["Bearer ann", "Bearer bob", "Bearer ann"]);
+}
+
+/// A call that is refused when another one has new credentials already.
+async fn refusing() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("slow"));
+    let world = world(&url, &tokens, &WorldOptions::default());
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    let late = async {
+        // The server has the first call by then, and lets it wait.
+        let has_it = || calls(&seen).iter().any(|token| token == "Bearer slow");
+        assert!(wait_until(LONG, has_it).await);
+        *tokens.at_hand.lock().unwrap() = Some(bearer("new"));
+        world.text("up__echo", "{}").await;
+    };
+    futures::join!(world.text("up__echo", "{}"), late);
+    assert_eq!(*tokens.refused.lock().unwrap(), ["Bearer slow"]);
+    assert_eq!(calls(&seen), ["Bearer slow", "Bearer new", "Bearer new"]);
 }
 
 async fn beside() {
