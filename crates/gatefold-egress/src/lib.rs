@@ -36,6 +36,6 @@ pub use reach::{ForbiddenHost, PrivateNetworks, Reach};
 pub use redaction::redacted;
 pub use request::{HttpRequest, Redirects};
 pub use resolve::{Lookup, Resolver, SystemResolver};
-pub use response::HttpResponse;
+pub use response::{HttpResponse, challenges};
 pub use settings::Settings;
 pub use tls::Identity;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::HeaderMap;
+use http::header::{HeaderMap, WWW_AUTHENTICATE};
 use reqwest::{Response, Url};
 use tokio::time::{Instant, timeout_at};
 
@@ -107,6 +107,15 @@ impl HttpResponse {
             Err(_) => Err(EgressError::late(&self.url)),
         }
     }
+}
+
+/// The most challenges of one answer that are handed on.
+const CHALLENGES: usize = 8;
+
+/// What a server wants instead of what it refused (RFC 9110, section 11.6.1).
+pub fn challenges(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
+    values.filter_map(|value| value.to_str().ok()).map(str::to_owned).collect()
 }
 
 /// The deadline, or the end of the longest silence.

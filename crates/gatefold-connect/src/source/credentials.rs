@@ -6,16 +6,12 @@ use gatefold_core::{BoxError, CallError, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, RefusalCause,
 };
-use gatefold_egress::HttpResponse;
+use gatefold_egress::{HttpResponse, challenges};
 use http::StatusCode;
-use http::header::WWW_AUTHENTICATE;
 
 use super::HttpApi;
 use super::prepared::PreparedAction;
 use crate::auth::Auth;
-
-/// The most challenges of one answer that are handed on.
-const CHALLENGES: usize = 8;
 
 impl HttpApi {
     /// The credentials for one request. An operation that needs none waits for no sign-in.
@@ -41,9 +37,7 @@ impl HttpApi {
         identity: &UpstreamIdentity,
     ) -> Result<Option<CredentialSet>, CallError> {
         let Some(port) = &self.credentials else { return Ok(None) };
-        let challenges = answer.headers().get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
-        let challenges = challenges.filter_map(|value| value.to_str().ok()).map(str::to_owned);
-        let challenges: Vec<_> = challenges.collect();
+        let challenges = challenges(answer.headers());
         let cause = match answer.status() {
             StatusCode::UNAUTHORIZED => RefusalCause::Unknown,
             // Most APIs say it of what the account may not do, and say why in their answer.

@@ -2,19 +2,17 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ::http::header::{HeaderMap, HeaderName, HeaderValue, WWW_AUTHENTICATE};
+use ::http::header::{HeaderMap, HeaderName, HeaderValue};
 use gatefold_core::{Domain, UpstreamIdentity};
 use gatefold_dispatch::{
     Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, RefusalCause,
 };
+use gatefold_egress::challenges;
 use gatefold_policy::secrecy::KnownSecrets;
 
 use super::own_secrets;
 use super::request::WireError;
 use super::settings::Transport;
-
-/// The most challenges of one answer that are handed on.
-const CHALLENGES: usize = 8;
 
 /// Asks for credentials, and keeps the headers that the last ones made.
 pub(crate) struct CredentialHeaders {
@@ -31,7 +29,8 @@ pub(crate) struct CredentialHeaders {
 struct Prepared {
     set: Option<CredentialSet>,
     headers: HeaderMap,
-    /// What is masked in the server's words: the configuration's secrets and the credentials.
+    /// What is masked in the server's words: the configuration's secrets, the credentials and those
+    /// before them.
     secrets: Arc<KnownSecrets>,
 }
 
@@ -60,7 +59,9 @@ impl CredentialHeaders {
         if !prepared.set.as_ref().is_some_and(|known| Arc::ptr_eq(known, &set)) {
             let headers = headers_of(self.configured.iter().chain(set.iter()));
             prepared.headers = headers.map_err(WireError::NoCredentials)?;
-            prepared.secrets = Arc::new(own_secrets::with_credentials(&self.transport, &set));
+            // A call under way may still be answered with the ones before.
+            let sets = prepared.set.iter().chain([&set]);
+            prepared.secrets = Arc::new(own_secrets::with_credentials(&self.transport, sets));
             prepared.set = Some(set.clone());
         }
         Ok((prepared.headers.clone(), set))
@@ -85,9 +86,7 @@ impl CredentialHeaders {
         cause: RefusalCause,
         answer: &HeaderMap,
     ) -> Result<(), CredentialError> {
-        let challenges = answer.get_all(WWW_AUTHENTICATE).iter().take(CHALLENGES);
-        let challenges = challenges.filter_map(|value| value.to_str().ok()).map(str::to_owned);
-        let refusal = CredentialRefusal { carried, cause, challenges: challenges.collect() };
+        let refusal = CredentialRefusal { carried, cause, challenges: challenges(answer) };
         let refused = self.port.refused(&self.domain, &self.identity, refusal).await;
         refused.map(drop).inspect_err(|error| {
             tracing::debug!(domain = %self.domain, ?error, "credentials were refused");

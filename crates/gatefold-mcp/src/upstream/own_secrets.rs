@@ -12,9 +12,12 @@ pub(super) fn of_transport(transport: &Transport) -> KnownSecrets {
 }
 
 /// The same, and credentials that a port gave.
-pub(super) fn with_credentials(transport: &Transport, set: &CredentialSet) -> KnownSecrets {
+pub(super) fn with_credentials<'a>(
+    transport: &Transport,
+    sets: impl IntoIterator<Item = &'a CredentialSet>,
+) -> KnownSecrets {
     let mut values = values(transport);
-    for credential in set.iter() {
+    for credential in sets.into_iter().flat_map(|set| set.iter()) {
         values.add_named(&credential.name, credential.value.expose());
     }
     KnownSecrets::new(&values)
