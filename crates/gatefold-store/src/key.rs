@@ -18,7 +18,7 @@ pub(crate) fn load_or_create(state_dir: &Path) -> Result<SealKey, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             let mut key = [0; 32];
             getrandom::fill(&mut key).map_err(StoreError::Random)?;
-            create(state_dir, &path, &key).and_then(|()| fs::read(&path))
+            create(&path, &key).and_then(|()| fs::read(&path))
         }
         read => read,
     };
@@ -39,13 +39,23 @@ fn read(path: PathBuf, bytes: io::Result<Vec<u8>>) -> Result<[u8; 32], StoreErro
     bytes.try_into().map_err(|_| StoreError::Damaged { path, source: None })
 }
 
-fn create(state_dir: &Path, path: &Path, key: &[u8]) -> io::Result<()> {
-    // `tempfile` creates files that only their owner can read.
-    let mut file = NamedTempFile::new_in(state_dir)?;
-    file.write_all(key)?;
-    file.as_file().sync_all()?;
-    match file.persist_noclobber(path) {
+/// Writes a new key, unless another process was first.
+pub(crate) fn create(path: &Path, key: &[u8]) -> io::Result<()> {
+    match temporary(path, key)?.persist_noclobber(path) {
         Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
         _ => Ok(()),
     }
+}
+
+/// Writes a key in the place of another one.
+pub(crate) fn replace(path: &Path, key: &[u8]) -> io::Result<()> {
+    temporary(path, key)?.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// A file beside its later place that only its owner can read, as `tempfile` makes them.
+fn temporary(path: &Path, key: &[u8]) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
+    file.write_all(key)?;
+    file.as_file().sync_all()?;
+    Ok(file)
 }

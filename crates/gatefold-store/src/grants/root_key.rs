@@ -1,6 +1,6 @@
 //! The root key, which wraps data keys and lies outside the database.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io::ErrorKind};
@@ -8,11 +8,10 @@ use std::{fs, io::ErrorKind};
 use gatefold_core::Secret;
 use gatefold_dispatch::SealKey;
 use sha2::{Digest as _, Sha256};
-use tempfile::NamedTempFile;
 
-use crate::StoreError;
 use crate::blocking::blocking;
 use crate::sealing::Sealer;
+use crate::{StoreError, key};
 
 const FILE: &str = "root.key";
 
@@ -97,7 +96,7 @@ impl RootKeys {
         getrandom::fill(&mut fresh).map_err(StoreError::Random)?;
         self.in_file(move |path| {
             let old = read_or_create(path)?;
-            write(path, &[fresh, old[0]])
+            key::replace(path, &[fresh, old[0]].concat())
         })
         .await?;
         Ok(RootSealer::new(fresh))
@@ -106,7 +105,7 @@ impl RootKeys {
     /// Forgets the old key, once nothing is sealed with it: the second one of the file, or the file.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
         if self.root.given.is_none() {
-            return self.in_file(|path| write(path, &read(path)?[..1])).await;
+            return self.in_file(|path| key::replace(path, &read(path)?[0])).await;
         }
         let removed = |path: &Path| match fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
@@ -142,27 +141,10 @@ fn read_if_there(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
 fn read_or_create(path: &Path) -> io::Result<Vec<[u8; BYTES]>> {
     match read(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            let mut key = [0; BYTES];
-            getrandom::fill(&mut key).map_err(io::Error::other)?;
-            let file = temporary(path, &[key])?;
-            // When several processes make one at the same time, the first wins.
-            match file.persist_noclobber(path) {
-                Err(error) if error.error.kind() != ErrorKind::AlreadyExists => Err(error.error),
-                _ => read(path),
-            }
+            let mut fresh = [0; BYTES];
+            getrandom::fill(&mut fresh).map_err(io::Error::other)?;
+            key::create(path, &fresh).and_then(|()| read(path))
         }
         read => read,
     }
-}
-
-fn write(path: &Path, keys: &[[u8; BYTES]]) -> io::Result<()> {
-    temporary(path, keys)?.persist(path).map(drop).map_err(|error| error.error)
-}
-
-/// A file that only its owner can read, as `tempfile` makes them.
-fn temporary(path: &Path, keys: &[[u8; BYTES]]) -> io::Result<NamedTempFile> {
-    let mut file = NamedTempFile::new_in(path.parent().unwrap_or(path))?;
-    file.write_all(&keys.concat())?;
-    file.as_file().sync_all()?;
-    Ok(file)
 }
