@@ -18,6 +18,7 @@ use reqwest::Url;
 use crate::client::ClientSettings;
 use crate::grant::{GrantPlace, Grants};
 use crate::provider::KnownProvider;
+use crate::sign_in::SignInOptions;
 use crate::{BearerChallenge, SignInError, pkce};
 
 mod entry;
@@ -32,6 +33,10 @@ const ENTRIES: usize = 10_000;
 /// The most sources whose users may sign in.
 const SITES: usize = 100_000;
 
+/// How long a token in memory counts before somebody looks whether it still stands in the store.
+/// So a sign-out in any process holds within this time in all.
+const RECHECK: Duration = Duration::from_secs(1);
+
 /// A source whose users may sign in.
 #[derive(Debug, Clone)]
 pub struct SiteSettings {
@@ -45,6 +50,21 @@ pub struct SiteSettings {
     /// Whether everybody shares one sign-in.
     pub scope: IdentityScope,
     pub sign_in: SignInNeed,
+}
+
+impl SiteSettings {
+    /// What a sign-in there is begun with, before anything is known of it.
+    pub fn sign_in_options(&self, clock: Arc<dyn Clock>) -> SignInOptions {
+        SignInOptions {
+            client: self.client.clone(),
+            site: self.url.clone(),
+            settings: self.oauth.clone(),
+            known: self.known.clone(),
+            challenge: None,
+            earlier: None,
+            clock,
+        }
+    }
 }
 
 /// Whether a source's users have to sign in.
@@ -224,7 +244,3 @@ fn told(error: &SignInError) -> CredentialError {
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
     CredentialError::new(format!("{error}{hint}"))
 }
-
-/// How long a token in memory counts before somebody looks whether it still stands in the store.
-/// So a sign-out in any process holds within this time in all.
-const RECHECK: Duration = Duration::from_secs(1);

@@ -11,10 +11,10 @@ use axum::http::header::{
 use axum::http::{HeaderName, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
-use gatefold_oauth::{Redirect, RedirectAnswer, SignInError};
+use gatefold_oauth::{BrowserSignIn, Grant, Redirect, RedirectAnswer, SignInError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -26,6 +26,9 @@ const WAITING: usize = 8;
 /// How long a browser waits for its page, and how long the last one has to fetch it.
 const PAGE_DEADLINE: Duration = Duration::from_secs(60);
 const LAST_PAGE: Duration = Duration::from_secs(2);
+
+/// How long a provider may take to redeem a code.
+const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
 
 const GOOD_PAGE: &str = "You are signed in. You can close this page.";
 const BAD_PAGE: &str = "This did not sign you in. The terminal says why.";
@@ -87,6 +90,18 @@ impl RedirectListener {
         }
     }
 
+    /// Turns what a browser brought into a grant, shows it how that ended, and closes the port.
+    pub async fn redeem(
+        mut self,
+        sign_in: &BrowserSignIn,
+        answer: RedirectAnswer,
+    ) -> Result<Grant, SignInError> {
+        let grant = sign_in.redeem(answer, Instant::now() + ANSWER_DEADLINE).await;
+        self.reply(grant.is_ok());
+        self.close().await;
+        grant
+    }
+
     /// Gives the browser that came last its page.
     pub fn reply(&mut self, is_good: bool) {
         if let Some(waiting) = self.waiting.take() {
@@ -96,7 +111,7 @@ impl RedirectListener {
     }
 
     /// Waits a moment for the last page to be fetched.
-    pub async fn close(&mut self) {
+    async fn close(&mut self) {
         self.stop.cancel();
         let _ = timeout(LAST_PAGE, &mut self.server).await;
     }

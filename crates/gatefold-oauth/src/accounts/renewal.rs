@@ -11,7 +11,7 @@ use super::{AccountsInner, SignInNeed, SiteSettings, told};
 use crate::SignInError;
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, GrantPlace, KeptGrant, Tokens};
-use crate::sign_in::{SignIn, SignInOptions};
+use crate::sign_in::SignIn;
 use crate::token::TokenEndpoint;
 
 /// How long a provider may take to refresh a token.
@@ -309,15 +309,7 @@ impl Renewal<'_> {
             return Err(CredentialError::new(reason));
         }
         let deadline = Instant::now() + REFRESH_DEADLINE;
-        let options = SignInOptions {
-            client: self.site.client.clone(),
-            site: self.site.url.clone(),
-            settings: self.site.oauth.clone(),
-            known: self.site.known.clone(),
-            challenge: None,
-            earlier: None,
-            clock: self.inner.clock.clone(),
-        };
+        let options = self.site.sign_in_options(self.inner.clock.clone());
         let tokens = async { SignIn::begin(options, deadline).await?.as_machine(deadline).await };
         let tokens = tokens.await.map_err(|error| told(&error))?;
         Ok(self.hold(self.live(&tokens, None)))

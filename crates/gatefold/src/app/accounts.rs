@@ -84,13 +84,8 @@ impl SourceAccounts {
             None
         });
         let options = SignInOptions {
-            client: site.client.clone(),
-            site: site.url.clone(),
-            settings: site.oauth.clone(),
-            known: site.known.clone(),
-            challenge: None,
             earlier: earlier.map(|kept| kept.grant),
-            clock: self.clock.clone(),
+            ..site.sign_in_options(self.clock.clone())
         };
         if options.known.is_some() {
             return SignIn::begin(options, deadline).await.map(Some);

@@ -1,10 +1,10 @@
 //! One sign-in, with a person at a browser or another device.
 
-use std::io::{BufRead as _, IsTerminal as _, stdin};
+use std::io::{BufRead as _, IsTerminal as _, Read as _, stdin};
 use std::time::Duration;
 
 use gatefold::{App, Environment, RedirectListener};
-use gatefold_oauth::{BrowserSignIn, DeviceSignIn, Grant, RedirectAnswer, SignIn, SignInError};
+use gatefold_oauth::{DeviceSignIn, Grant, RedirectAnswer, SignIn, SignInError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -16,8 +16,8 @@ use crate::cli::output::Output;
 /// How long a person may take.
 const PERSON_DEADLINE: Duration = Duration::from_secs(600);
 
-/// The longest line that is read from a terminal, in bytes.
-const PASTED_LIMIT: usize = 64 * 1024;
+/// The most that is read of what a person pastes, in bytes.
+const PASTED_LIMIT: u64 = 1024 * 1024;
 
 /// Signs in and keeps what that brings. Returns false if the source needs no sign-in.
 pub(super) async fn run(
@@ -79,19 +79,8 @@ async fn in_browser(
             say(output, "  something else came back, and was left alone");
             continue;
         }
-        return redeemed(&sign_in, answer, &mut listener).await;
+        return listener.redeem(&sign_in, answer).await;
     }
-}
-
-async fn redeemed(
-    sign_in: &BrowserSignIn,
-    answer: RedirectAnswer,
-    listener: &mut RedirectListener,
-) -> Result<Grant, SignInError> {
-    let grant = sign_in.redeem(answer, Instant::now() + ANSWER_DEADLINE).await;
-    listener.reply(grant.is_ok());
-    listener.close().await;
-    grant
 }
 
 async fn on_device(sign_in: SignIn, output: &Output) -> Result<Grant, SignInError> {
@@ -129,8 +118,8 @@ fn pasted_lines() -> Option<mpsc::Receiver<String>> {
     }
     let (sender, lines) = mpsc::channel(4);
     std::thread::spawn(move || {
-        for line in stdin().lock().lines().map_while(Result::ok) {
-            if line.trim().is_empty() || line.len() > PASTED_LIMIT {
+        for line in stdin().lock().take(PASTED_LIMIT).lines().map_while(Result::ok) {
+            if line.trim().is_empty() {
                 continue;
             }
             if sender.blocking_send(line).is_err() {

@@ -140,10 +140,7 @@ async fn finished(
             listener.reply(false);
             continue;
         }
-        let grant = sign_in.redeem(answer, Instant::now() + ANSWER_DEADLINE).await;
-        listener.reply(grant.is_ok());
-        listener.close().await;
-        return grant;
+        return listener.redeem(sign_in, answer).await;
     }
 }
 

@@ -123,10 +123,31 @@ impl CodeFlow {
     }
 
     pub(super) fn digest(&self, parts: &mut DigestParts) {
-        parts.add(format!("{:?}", self.provider));
+        let KnownProvider { place, resource, parameters } = &self.provider;
+        let urls = match place {
+            ProviderPlace::Issuer(issuer) => [Some(issuer.as_str()), None, None, None, None],
+            ProviderPlace::Addresses(own) => [
+                own.issuer.as_deref(),
+                Some(own.authorization.as_str()),
+                Some(own.token.as_str()),
+                own.device.as_ref().map(AsRef::as_ref),
+                own.revocation.as_ref().map(AsRef::as_ref),
+            ],
+        };
+        parts.add_list(&urls, |parts, url| {
+            parts.add_list(url.as_slice(), |parts, url| parts.add(url));
+        });
+        parts.add_list(resource.as_slice(), |parts, resource| parts.add(resource));
+        parts.add_list(parameters, |parts, (name, value)| {
+            parts.add(name);
+            parts.add(value);
+        });
         parts.add_list(self.client.id.as_slice(), |parts, id| parts.add(id));
         parts.add_list(self.secret().as_slice(), |parts, secret| parts.add(secret.expose()));
-        parts.add(format!("{:?}", self.client.scopes));
+        let scopes = self.client.scopes.as_deref();
+        parts.add_list(scopes.as_slice(), |parts, scopes| {
+            parts.add_list(scopes, |parts, scope| parts.add(scope));
+        });
     }
 }
 
