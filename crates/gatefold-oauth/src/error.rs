@@ -27,6 +27,8 @@ pub enum SignInError {
     OtherIssuer { expected: String, found: String },
     #[error("`{issuer}` does not offer PKCE with S256, without which a sign-in is not safe")]
     NoPkce { issuer: String },
+    #[error("`{issuer}` does not say where its keys are")]
+    NoKeys { issuer: String },
     #[error("`{issuer}` has no page to sign in at")]
     NoPage { issuer: String },
     #[error("`{issuer}` cannot sign in a device without a browser")]
@@ -73,6 +75,7 @@ impl SignInError {
             Self::NoMetadata { .. } => {
                 "check `issuer`, or write `authorize_url` and `token_url` instead of it"
             }
+            Self::NoKeys { .. } => "write `jwks_uri` beside `issuer`",
             Self::NeedsClient { .. } => {
                 "register Gatefold there as an application, with a redirect address on \
                  `http://127.0.0.1`, and write its `client_id` into the source"

@@ -1,9 +1,12 @@
-//! Signing in to servers: OAuth 2.1 as MCP wants it, and as providers really speak it.
+//! OAuth 2.1 as MCP wants it, and as providers really speak it: signing in to servers, and judging the
+//! tokens that others present.
 //!
 //! [`discover`] finds out where a server's users sign in, unless a [`KnownProvider`] says it. [`SignIn`] takes a person there and back:
 //! a client is registered, the browser gets an address, and what it comes back with becomes a
 //! [`Grant`]. [`Accounts`] keeps grants usable while the gateway runs, and refreshes each one once,
 //! however many calls and processes need it.
+//!
+//! [`TokenIssuers`] says whose a presented token is.
 //!
 //! Every request goes through a source's own guarded client, so metadata can name no address that
 //! the source may not reach. Grants and the clock are ports. This crate must not know MCP,
@@ -13,6 +16,7 @@ mod accounts;
 mod address;
 mod assertion;
 mod authorization;
+mod bearer;
 mod challenge;
 mod client;
 mod device;
@@ -32,6 +36,10 @@ mod well_known;
 pub use accounts::{Accounts, SignInNeed, SiteSettings};
 pub use assertion::SigningKey;
 pub use authorization::{AuthorizationRequest, RedirectAnswer};
+pub use bearer::{
+    BEARER_LIMIT, IntrospectionSettings, Recheck, TokenFault, TokenHolder, TokenIssuers,
+    TrustedIssuer, VerifiedToken,
+};
 pub use challenge::BearerChallenge;
 pub use client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
 pub use device::DeviceCode;

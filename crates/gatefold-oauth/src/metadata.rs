@@ -30,7 +30,7 @@ impl ResourceMetadata {
 
 /// Whether metadata about one address holds for another: the same one, or one below it. Servers
 /// with one endpoint often name their host alone.
-fn covers(named: &str, resource: &Url) -> bool {
+pub(crate) fn covers(named: &str, resource: &Url) -> bool {
     let Ok(named) = named.parse::<Url>() else { return false };
     if named.origin() != resource.origin()
         || named.query().is_some_and(|own| resource.query() != Some(own))
@@ -55,6 +55,10 @@ pub struct ServerMetadata {
     pub device_authorization_endpoint: Option<Url>,
     #[serde(default, deserialize_with = "address::optional")]
     pub revocation_endpoint: Option<Url>,
+    #[serde(default, deserialize_with = "address::optional")]
+    pub introspection_endpoint: Option<Url>,
+    #[serde(default, deserialize_with = "address::optional")]
+    pub jwks_uri: Option<Url>,
     #[serde(default)]
     pub scopes_supported: Vec<String>,
     #[serde(default)]
@@ -94,6 +98,8 @@ impl ServerMetadata {
             registration_endpoint: Some(at("/register")),
             device_authorization_endpoint: None,
             revocation_endpoint: None,
+            introspection_endpoint: None,
+            jwks_uri: None,
             scopes_supported: Vec::new(),
             code_challenge_methods_supported: vec![S256.to_owned()],
             token_endpoint_auth_methods_supported: Vec::new(),
@@ -111,6 +117,8 @@ impl ServerMetadata {
             self.registration_endpoint.as_ref(),
             self.device_authorization_endpoint.as_ref(),
             self.revocation_endpoint.as_ref(),
+            self.introspection_endpoint.as_ref(),
+            self.jwks_uri.as_ref(),
         ];
         let is_open = |url: &&Url| {
             url.scheme() != "https" && !(url.scheme() == "http" && from.scheme() == "http")

@@ -71,6 +71,8 @@ impl ProviderAddresses {
             registration_endpoint: None,
             device_authorization_endpoint: self.device.clone(),
             revocation_endpoint: self.revocation.clone(),
+            introspection_endpoint: None,
+            jwks_uri: None,
             scopes_supported: Vec::new(),
             code_challenge_methods_supported: Vec::new(),
             token_endpoint_auth_methods_supported: Vec::new(),

@@ -25,13 +25,15 @@ pub enum Effect {
     Deny,
 }
 
-/// Whom a rule applies to. An empty list means everybody; otherwise one match is enough.
+/// Whom a rule applies to. An empty list means everybody; otherwise one match is enough, and of
+/// `without_rights` none may match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrincipalFilter {
     pub users: Vec<UserId>,
     pub organisations: Vec<OrganisationId>,
     pub agents: Vec<AgentId>,
     pub rights: Vec<Right>,
+    pub without_rights: Vec<Right>,
 }
 
 impl PrincipalFilter {
@@ -44,18 +46,23 @@ impl PrincipalFilter {
     }
 
     pub fn is_everybody(&self) -> bool {
-        let Self { users, organisations, agents, rights } = self;
-        users.is_empty() && organisations.is_empty() && agents.is_empty() && rights.is_empty()
+        let Self { users, organisations, agents, rights, without_rights } = self;
+        users.is_empty()
+            && organisations.is_empty()
+            && agents.is_empty()
+            && rights.is_empty()
+            && without_rights.is_empty()
     }
 
     fn includes(&self, principal: &Principal) -> bool {
-        let Self { users, organisations, agents, rights } = self;
+        let Self { users, organisations, agents, rights, without_rights } = self;
         let Principal { user, organisation, agent, rights: own_rights, token: _ } = principal;
         (users.is_empty() || users.contains(user))
             && (organisations.is_empty()
                 || organisation.as_ref().is_some_and(|own| organisations.contains(own)))
             && (agents.is_empty() || agent.as_ref().is_some_and(|own| agents.contains(own)))
             && (rights.is_empty() || rights.iter().any(|right| own_rights.has(right)))
+            && !without_rights.iter().any(|right| own_rights.has(right))
     }
 }
 

@@ -7,6 +7,7 @@ mod builder;
 mod costs;
 mod disclosure;
 mod learning;
+mod people;
 mod restart;
 mod results;
 mod sources;
@@ -38,6 +39,7 @@ use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
+use people::People;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
@@ -93,6 +95,7 @@ pub struct App {
     learning: Mutex<Option<LearningTask>>,
     counted: TokenCounts,
     admission: ClientAdmission,
+    people: Arc<People>,
 }
 
 /// The configuration in force, and the sources built for it.
@@ -218,10 +221,15 @@ impl App {
         self.server.clone()
     }
 
+    /// The local user: who runs commands, and who reaches a gateway without tokens.
+    pub fn local_user(&self) -> Arc<Principal> {
+        self.people.local()
+    }
+
     /// A turn for the local user, over what the configured sources offer. The tool that reads large
     /// results is the gateway's own, and is shown to models alone.
     pub fn pin(&self) -> PinnedTurn {
-        let pinned = self.dispatcher.pin(Arc::new(Principal::local()));
+        let pinned = self.dispatcher.pin(self.local_user());
         match self.results.domain() {
             Some(own) => pinned.without(&own),
             None => pinned,
@@ -420,6 +428,7 @@ impl App {
         let agents = self.disclosures.agents(&config, self.exchange.disclosures())?;
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);
+        self.people.replace(&config);
         self.dispatcher.install(setup);
         self.recall_used(&config).await;
         self.applied.store(Arc::new(AppliedConfig {

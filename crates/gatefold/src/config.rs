@@ -12,6 +12,7 @@ mod common_keys;
 mod error;
 mod file_text;
 mod fixed_limits;
+mod issuers;
 mod key;
 pub mod keys;
 pub mod kinds;
@@ -27,6 +28,7 @@ mod shown;
 mod sources;
 mod texts;
 mod tool_modes;
+mod users;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,13 +38,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_catalog::{GroupRules, KindName};
-use gatefold_core::{AgentId, ClientName, Digest, Domain};
+use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
 use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
 use gatefold_store::RootKey;
+use url::Url;
 
 use kinds::{KindSection, Need};
 
@@ -53,6 +56,7 @@ pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults, Share};
+pub use issuers::{IntrospectionConfig, IssuerConfig};
 pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
@@ -62,6 +66,7 @@ pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
 pub use texts::{reference, template};
+pub use users::{IssuedSubject, PeopleGroup, UserConfig};
 
 /// The default address of a gateway.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -80,6 +85,8 @@ pub struct Config {
     pub clients: BTreeMap<ClientName, ClientProfile>,
     /// The agents, by their names.
     pub agents: BTreeMap<AgentId, AgentConfig>,
+    /// The people who are configured, by their names here.
+    pub users: BTreeMap<UserId, UserConfig>,
     pub search: SearchConfig,
     pub limits: Limits,
     pub results: ResultsConfig,
@@ -315,6 +322,10 @@ pub struct ServerConfig {
     /// Whether callers have to say who they are. Unset, nobody has to, and only a loopback address
     /// is served.
     pub authentication: Option<AuthenticationMode>,
+    /// The address by which clients know the gateway: an origin.
+    pub public_url: Option<Url>,
+    /// Whose tokens let people in, beside our own.
+    pub issuers: Vec<IssuerConfig>,
     /// `Host` headers that are accepted besides those of the loopback.
     pub allowed_hosts: Vec<String>,
     /// `Origin` headers that are accepted besides those of the loopback.
@@ -337,11 +348,20 @@ pub struct ServerConfig {
     pub shutdown: Duration,
 }
 
+impl ServerConfig {
+    /// The names of the issuers that people may be known to.
+    pub fn known_issuers(&self) -> impl Iterator<Item = &str> {
+        self.issuers.iter().map(|own| own.issuer.as_str())
+    }
+}
+
 impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: DEFAULT_LISTEN,
             authentication: None,
+            public_url: None,
+            issuers: Vec::new(),
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             request_bytes: 4 * 1024 * 1024,

@@ -11,12 +11,14 @@
 //! - [`serve_raw`] has one tool, whose calls a test answers byte by byte.
 //! - [`client`] has the two raw clients, one for each transport.
 //! - [`provider`] signs people in, and is the server whose users they are.
+//! - [`issuer`] signs tokens, good ones and bad ones.
 //! - [`reference`] is a complete and correct MCP server, which passes the official suite.
 
 pub mod client;
 mod exit;
 pub mod fixture;
 pub mod http;
+pub mod issuer;
 mod process;
 pub mod provider;
 mod raw_server;
@@ -26,6 +28,7 @@ mod wait;
 pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
+pub use issuer::{ISSUER_CLIENT, IssuerCounts, IssuerKey, TokenIssuer};
 pub use process::{run_from_args, run_if_asked};
 pub use provider::{Provider, ProviderCounts, ProviderRules};
 pub use raw_server::{RAW_TOOL, serve_raw};

@@ -109,6 +109,7 @@ pub(super) async fn serve_app(
         app.accounts().offer_links();
     }
     let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
+    let routes = routes.merge(app.admission_routes());
     let mut endpoint = app.endpoint();
     endpoint.connections = endpoint.connections.min(descriptors::connections());
     let served = serve_http(app.server(), listener, endpoint, routes, stop).await;

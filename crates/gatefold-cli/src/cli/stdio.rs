@@ -68,15 +68,16 @@ pub(super) async fn run(
 /// Who the client is, and what it should see. An unknown source or agent is an error now, not later.
 fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<(Arc<Principal>, Audience)> {
     let disclosure = arguments.disclosure.as_deref();
-    let principal = Principal::local();
+    let principal = app.local_user();
     if let Some(name) = &arguments.agent {
         let agent = AgentId::new(name.as_str());
         let audience = app.server().agent_audience(&agent, disclosure);
         let audience = audience.ok_or_else(|| unknown_agent(name, app))??;
-        return Ok((Arc::new(Principal { agent: Some(agent), ..principal }), audience));
+        let acting = Principal { agent: Some(agent), ..(*principal).clone() };
+        return Ok((Arc::new(acting), audience));
     }
     let scope = scope(arguments, app)?;
-    Ok((Arc::new(principal), app.server().audience(scope, disclosure)?))
+    Ok((principal, app.server().audience(scope, disclosure)?))
 }
 
 pub(super) fn unknown_agent(name: &str, app: &App) -> anyhow::Error {

@@ -55,12 +55,12 @@ async fn serve(scratch: &Scratch) -> Gateway {
     gateway
 }
 
-fn client(gateway: &Gateway, token: &str, path: &str) -> RawClient {
+pub(crate) fn client(gateway: &Gateway, token: &str, path: &str) -> RawClient {
     RawClient::new(format!("{}{path}", gateway.url())).unwrap().with_bearer(token)
 }
 
 /// Status and challenge of a request that lists tools with these headers.
-async fn refusal(gateway: &Gateway, path: &str, tokens: &[&str]) -> (u16, String) {
+pub(crate) async fn refusal(gateway: &Gateway, path: &str, tokens: &[&str]) -> (u16, String) {
     let mut headers = HeaderMap::new();
     for token in tokens {
         headers.append(AUTHORIZATION, HeaderValue::from_str(token).unwrap());
@@ -141,7 +141,7 @@ async fn slow() -> (Scratch, HttpFixture, String, Gateway) {
     (scratch, server, token, gateway)
 }
 
-async fn call(client: &RawClient, tool: &str, arguments: Value) -> String {
+pub(crate) async fn call(client: &RawClient, tool: &str, arguments: Value) -> String {
     let call = json!({"tool_name": tool, "arguments": arguments}).to_string();
     client.call("execute_tool", &call).await.unwrap().text()
 }
@@ -327,7 +327,7 @@ async fn a_token_of_an_agent_is_good_for_that_agent_alone() {
 }
 
 /// Reads all that is on disk below a directory.
-fn everything(directory: &Path) -> Vec<u8> {
+pub(crate) fn everything(directory: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten() {
         let path = entry.unwrap().path();

@@ -24,6 +24,7 @@ mod floods;
 mod golden;
 mod import;
 mod index;
+mod issued_tokens;
 mod json;
 mod kills;
 mod last_words;

@@ -235,6 +235,28 @@ fn a_rule_for_some_does_not_bind_others() {
 }
 
 #[test]
+fn a_rule_for_all_but_some_binds_everybody_else() {
+    let with = |rights: &[&str]| Principal {
+        rights: rights.iter().map(|name| Right::new(*name)).collect(),
+        ..Principal::user(UserId::new("ann"))
+    };
+    let without_rights = ["ops", "finance"].map(Right::new).to_vec();
+    let who = PrincipalFilter { without_rights, ..PrincipalFilter::default() };
+    let rules = [Rule { who, ..rule(Effect::Deny, "mail", "*") }];
+    for (rights, expected) in [
+        (&[][..], "denied by deny-*"),
+        (&["dev"], "denied by deny-*"),
+        (&["ops"], "granted by default"),
+        (&["dev", "finance"], "granted by default"),
+    ] {
+        assert_eq!(decision(&rules, &with(rights), "mail", "send"), expected, "{rights:?}");
+    }
+    let policy = Policy::new(rules.to_vec());
+    assert!(!policy.is_seen_by_all(&target("mail", "send")), "texts for all must not name it");
+    assert_ne!(policy.applicable(&with(&["ops"])), policy.applicable(&with(&[])));
+}
+
+#[test]
 fn those_for_whom_the_same_rules_are_cannot_be_told_apart() {
     let user = |name: &str| Principal::user(UserId::new(name));
     let with =

@@ -1,6 +1,6 @@
 //! Access tokens: who reaches the gateway where `server.authentication` is `"token"`.
 //!
-//! The store's tokens are kept in memory. A task looks twice a second whether they have changed, so
+//! A token is one of the store's, or one of an issuer that the configuration trusts (`issued`). The store's tokens are kept in memory. A task looks twice a second whether they have changed, so
 //! no request waits for the database, and a token that another process revokes is soon over for
 //! requests that run as well.
 
@@ -10,21 +10,30 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use futures::future::{BoxFuture, ready};
+use futures::future::BoxFuture;
 use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
 use gatefold_dispatch::Dispatcher;
 use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
+use gatefold_oauth::TokenIssuers;
 use gatefold_store::record_limits::ACCESS_TOKENS;
-use gatefold_store::{AccessTokenRecord, KnownToken, Store, StoreError, TokenReader};
+use gatefold_store::{
+    AccessTokenRecord, KnownToken, PresentedToken, Store, StoreError, TokenReader,
+};
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use refusals::Refusal;
+use super::people::People;
+use issued::IssuedTokens;
+use refusals::{Presented, Refusal, RefusalForm};
 
+mod issued;
 mod refusals;
+mod resource;
+
+pub(super) use resource::ProtectedResource;
 
 /// How often to look whether tokens have changed. Revoking one has to hold within 2 s.
 const LOOK_INTERVAL: Duration = Duration::from_millis(500);
@@ -44,9 +53,19 @@ const NO_HASH: Digest = Digest::new([0; 32]);
 pub(super) struct TokenGate {
     /// At most as many as the store keeps.
     tokens: ArcSwap<HashMap<TokenId, Arc<LiveToken>>>,
+    /// None where the configuration trusts no issuer.
+    issued: Option<IssuedTokens>,
+    people: Arc<People>,
+    form: RefusalForm,
     clock: Arc<dyn Clock>,
     /// The clock's uptime at the last successful look, in milliseconds.
     looked_at: AtomicU64,
+}
+
+/// The issuers of a configuration, and how clients find them.
+pub(super) struct IssuerAccess {
+    pub(super) issuers: TokenIssuers,
+    pub(super) resource: Arc<ProtectedResource>,
 }
 
 /// A token as it is looked up.
@@ -61,10 +80,10 @@ struct LiveToken {
 }
 
 impl LiveToken {
-    fn of(known: KnownToken) -> (TokenId, Arc<Self>) {
+    fn of(known: KnownToken, form: &RefusalForm) -> (TokenId, Arc<Self>) {
         let KnownToken { record, hash } = known;
         let used = record.last_used.map_or(0, Timestamp::as_millis);
-        let refusal = Unauthenticated::from(Refusal::Over);
+        let refusal = form.unauthenticated(Refusal::Over, "/mcp");
         let validity = Arc::new(Validity { over: CancellationToken::new(), refusal });
         let (id, expires_at) = (record.id.clone(), record.expires_at);
         let live = Self {
@@ -96,15 +115,37 @@ fn principal(record: AccessTokenRecord) -> Principal {
 
 impl TokenGate {
     /// Reads the tokens for the first time.
-    async fn open(reader: &mut TokenReader, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    async fn open(
+        reader: &mut TokenReader,
+        clock: Arc<dyn Clock>,
+        people: Arc<People>,
+        issuers: Option<IssuerAccess>,
+    ) -> Result<Self, StoreError> {
         let looked_at = AtomicU64::new(uptime(&*clock));
         let known = reader.changed().await?.unwrap_or_default();
-        let tokens = ArcSwap::from_pointee(known.into_iter().map(LiveToken::of).collect());
-        Ok(Self { tokens, clock, looked_at })
+        let form = RefusalForm { resource: issuers.as_ref().map(|own| own.resource.clone()) };
+        let known = known.into_iter().map(|known| LiveToken::of(known, &form));
+        let tokens = ArcSwap::from_pointee(known.collect());
+        let issued = issuers.map(|own| IssuedTokens::new(own.issuers, clock.clone(), form.clone()));
+        Ok(Self { tokens, issued, people, form, clock, looked_at })
     }
 
-    fn find(&self, request: &Parts) -> Result<Authenticated, Refusal> {
-        let presented = refusals::presented(request)?;
+    async fn admit(&self, request: &Parts) -> Result<Authenticated, Refusal> {
+        let Authenticated { principal, validity } = match refusals::presented(request)? {
+            Presented::Own(presented) => self.find(&presented)?,
+            Presented::Other(token) => self.find_issued(token, request.uri.path()).await?,
+        };
+        Ok(Authenticated { principal: self.people.in_groups(principal), validity })
+    }
+
+    async fn find_issued(&self, token: &str, path: &str) -> Result<Authenticated, Refusal> {
+        let (Some(issued), Some(resource)) = (&self.issued, &self.form.resource) else {
+            return Err(Refusal::Mistyped);
+        };
+        issued.find(token, &resource.at(path), &self.people).await
+    }
+
+    fn find(&self, presented: &PresentedToken) -> Result<Authenticated, Refusal> {
         let tokens = self.tokens.load();
         let found = tokens.get(&presented.id);
         // An unknown id costs the same comparison.
@@ -138,7 +179,7 @@ impl TokenGate {
             .into_iter()
             .map(|known| match old.get(&known.record.id) {
                 Some(same) if same.hash == known.hash => (known.record.id, same.clone()),
-                _ => LiveToken::of(known),
+                _ => LiveToken::of(known, &self.form),
             })
             .collect();
         let is_gone = |(id, token): &(&TokenId, &Arc<LiveToken>)| {
@@ -185,7 +226,10 @@ impl Authenticator for TokenGate {
         &'a self,
         request: &'a Parts,
     ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
-        Box::pin(ready(self.find(request).map_err(Unauthenticated::from)))
+        Box::pin(async {
+            let admitted = self.admit(request).await;
+            admitted.map_err(|refusal| self.form.unauthenticated(refusal, request.uri.path()))
+        })
     }
 }
 
@@ -204,9 +248,11 @@ impl Access {
         clock: Arc<dyn Clock>,
         server: &Arc<Server>,
         dispatcher: &Arc<Dispatcher>,
+        people: Arc<People>,
+        issuers: Option<IssuerAccess>,
     ) -> Result<Self, StoreError> {
         let mut reader = store.token_reader();
-        let gate = Arc::new(TokenGate::open(&mut reader, clock).await?);
+        let gate = Arc::new(TokenGate::open(&mut reader, clock, people, issuers).await?);
         let running = RunningWork {
             server: Arc::downgrade(server),
             dispatcher: Arc::downgrade(dispatcher),
@@ -228,6 +274,11 @@ impl Access {
             let _ = self.tasks.set([watching, noting].map(AbortOnDropHandle::new));
         }
         self.gate.clone()
+    }
+
+    /// How clients find out whose tokens let them in, if they can.
+    pub(super) fn resource(&self) -> Option<&Arc<ProtectedResource>> {
+        self.gate.form.resource.as_ref()
     }
 
     /// Notes the uses that are not on record yet.
@@ -286,6 +337,9 @@ async fn watch(gate: Arc<TokenGate>, mut reader: TokenReader, mut running: Runni
             Err(_) => Some(format!("it took more than {} s", LOOK_DEADLINE.as_secs())),
         };
         ended.extend(gate.expire());
+        if let Some(issued) = &gate.issued {
+            issued.expire();
+        }
         running.end(ended);
         if let Some(error) = fault.as_ref().filter(|_| was_read) {
             tracing::error!(%error, "the access tokens could not be read; soon nobody is let in");

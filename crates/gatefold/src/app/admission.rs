@@ -3,15 +3,23 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use gatefold_mcp::{Authenticator, HttpEndpoint, SoleUser};
+use axum::Router;
+use futures::future::{BoxFuture, ready};
+use gatefold_core::Clock;
+use gatefold_egress::{Egress, Reach};
+use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
+use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
+use http::request::Parts;
 
 use super::App;
-use super::access::Access;
+use super::access::{Access, IssuerAccess, ProtectedResource};
+use super::people::People;
+use crate::config::{IssuerConfig, ServerConfig};
 
 /// Who may reach the endpoint.
 pub(super) enum ClientAdmission {
     /// Whoever reaches it is the local user.
-    Everybody,
+    Everybody(Arc<People>),
     Tokens(Box<Access>),
     /// Whom the embedder's own authenticator lets in.
     Embedders(Arc<dyn Authenticator>),
@@ -25,7 +33,7 @@ pub struct OpenAddress(pub SocketAddr);
 impl ClientAdmission {
     pub(super) fn authenticator(&self) -> Arc<dyn Authenticator> {
         match self {
-            Self::Everybody => Arc::<SoleUser>::default(),
+            Self::Everybody(people) => Arc::new(LocalUser(people.clone())),
             Self::Tokens(access) => access.gate(),
             Self::Embedders(own) => own.clone(),
         }
@@ -39,7 +47,65 @@ impl ClientAdmission {
     }
 }
 
+/// Takes everybody for the local user, in the groups that it is in by now.
+struct LocalUser(Arc<People>);
+
+impl Authenticator for LocalUser {
+    fn authenticate<'a>(
+        &'a self,
+        _: &'a Parts,
+    ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
+        Box::pin(ready(Ok(self.0.local().into())))
+    }
+}
+
+/// The issuers whose tokens let people in. None if there are none.
+pub(super) fn issuers(
+    server: &ServerConfig,
+    egress: &Egress,
+    clock: &Arc<dyn Clock>,
+) -> Option<IssuerAccess> {
+    let public_url = server.public_url.clone().filter(|_| !server.issuers.is_empty())?;
+    let trusted = server.issuers.iter().map(|own| trusted(own, egress));
+    let issuers = TokenIssuers::new(trusted.collect(), clock.clone());
+    let resource = ProtectedResource {
+        public_url,
+        issuers: issuers.names().map(str::to_owned).collect(),
+        scopes: issuers.scopes().into_iter().map(str::to_owned).collect(),
+    };
+    Some(IssuerAccess { issuers, resource: Arc::new(resource) })
+}
+
+fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
+    let introspection = config.introspection.as_ref();
+    let endpoint = introspection.and_then(|own| own.endpoint.as_ref());
+    let named = [config.jwks_uri.as_ref(), endpoint].into_iter().flatten();
+    let named = named.cloned().chain(config.issuer.parse());
+    TrustedIssuer {
+        issuer: config.issuer.as_str().into(),
+        audiences: config.audience.iter().cloned().collect(),
+        jwks_uri: config.jwks_uri.clone(),
+        introspection: introspection.map(|own| IntrospectionSettings {
+            endpoint: own.endpoint.clone(),
+            client_id: own.client_id.clone(),
+            client_secret: own.client_secret.clone(),
+        }),
+        scopes: config.scopes.iter().cloned().collect(),
+        groups_claim: config.groups_claim.clone(),
+        client: egress.client_for(named.fold(Reach::public(), |reach, url| reach.naming(&url))),
+    }
+}
+
 impl App {
+    /// What is served beside the endpoint for clients that want to come in.
+    pub fn admission_routes(&self) -> Router {
+        let resource = match &self.admission {
+            ClientAdmission::Tokens(access) => access.resource().cloned(),
+            ClientAdmission::Everybody(_) | ClientAdmission::Embedders(_) => None,
+        };
+        resource.map_or_else(Router::new, ProtectedResource::routes)
+    }
+
     /// Whether every request over HTTP needs an access token. A reload does not change it.
     pub fn requires_tokens(&self) -> bool {
         matches!(self.admission, ClientAdmission::Tokens(_))
@@ -48,7 +114,7 @@ impl App {
     /// Refuses an address that strangers can reach, unless somebody asks them who they are or the
     /// configuration says in so many words that nobody does.
     pub fn check_address(&self, address: SocketAddr) -> Result<(), OpenAddress> {
-        let is_open = matches!(self.admission, ClientAdmission::Everybody)
+        let is_open = matches!(self.admission, ClientAdmission::Everybody(_))
             && self.config().server.authentication.is_none();
         if is_open && !address.ip().to_canonical().is_loopback() {
             return Err(OpenAddress(address));
@@ -74,6 +140,10 @@ impl App {
         };
         endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());
         endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
+        if let Some(url) = &server.public_url {
+            endpoint.allowed_hosts.extend(url.host_str().map(str::to_owned));
+            endpoint.allowed_origins.push(url.origin().ascii_serialization());
+        }
         endpoint
     }
 }

@@ -11,9 +11,10 @@ use gatefold_store::{Store, StoreOptions};
 
 use super::access::Access;
 use super::accounts::SourceAccounts;
-use super::admission::ClientAdmission;
+use super::admission::{self, ClientAdmission};
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
+use super::people::People;
 use super::results::KeptResults;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
@@ -123,13 +124,17 @@ impl AppBuilder {
         let results = KeptResults::new(&store, clock.clone(), &config);
         let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone());
+        let people = Arc::<People>::default();
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let access = Access::open(&store, clock.clone(), &server, &dispatcher);
-                ClientAdmission::Tokens(Box::new(access.await?))
+                let issuers = admission::issuers(&config.server, factory.egress(), &clock);
+                let (clock, people) = (clock.clone(), people.clone());
+                let access =
+                    Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;
+                ClientAdmission::Tokens(Box::new(access))
             }
-            None => ClientAdmission::Everybody,
+            None => ClientAdmission::Everybody(people.clone()),
         };
         let app = App {
             dispatcher,
@@ -147,6 +152,7 @@ impl AppBuilder {
             learning: Mutex::default(),
             counted: TokenCounts::default(),
             admission,
+            people,
         };
         app.apply(config).await?;
         if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {

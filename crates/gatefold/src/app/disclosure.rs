@@ -153,9 +153,12 @@ impl App {
             Some(agent) => {
                 let audience = self.exchange.agent_audience(agent, disclosure);
                 let audience = audience.ok_or_else(|| NoSurfaceError::Agent(agent.clone()))??;
-                (Principal { agent: Some(agent.clone()), ..Principal::local() }, audience)
+                (Principal { agent: Some(agent.clone()), ..(*self.local_user()).clone() }, audience)
             }
-            None => (Principal::local(), self.exchange.audience(Scope::Everything, disclosure)?),
+            None => (
+                (*self.local_user()).clone(),
+                self.exchange.audience(Scope::Everything, disclosure)?,
+            ),
         };
         let audience = match whom.request {
             Some(request) => audience.for_request(request),

@@ -74,6 +74,10 @@ pub(super) struct SourceFactory {
 }
 
 impl SourceFactory {
+    pub(super) fn egress(&self) -> &Egress {
+        &self.ports.egress
+    }
+
     pub(super) fn new(
         store: Store,
         clock: Arc<dyn Clock>,

@@ -298,6 +298,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         description: server.description,
         aliases: Vec::new(),
         groups: GroupRules::default(),
+        visible_to: Vec::new(),
         effects: server
             .effects
             .into_iter()

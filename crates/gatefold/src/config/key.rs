@@ -78,6 +78,8 @@ pub enum Kind {
     Auth,
     /// How Gatefold signs in at a server, by OAuth.
     OAuth,
+    /// Issuers of tokens, in tables.
+    Issuers,
     /// Operations of an HTTP API, in tables.
     Actions,
     /// What is said about tables, by their names.
@@ -160,7 +162,7 @@ impl Kind {
             Self::Auth => "table with a way to sign in",
             Self::OAuth => "table",
             Self::Rate => "rate",
-            Self::Actions => "list of tables",
+            Self::Actions | Self::Issuers => "list of tables",
             Self::TableNotes => "table of tables",
             Self::BuiltinTools => "\"all\" or list of tools",
             Self::Categories => "list of categories",
@@ -214,6 +216,10 @@ impl Kind {
                  `client_metadata_url`, `scopes` and `grant` (\"authorization_code\" or \
                  \"client_credentials\"), as needed"
             }
+            Self::Issuers => {
+                "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
+                 `introspection_endpoint`, `client_id` and `client_secret`"
+            }
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
@@ -244,6 +250,7 @@ impl Kind {
                 | Self::Auth
                 | Self::OAuth
                 | Self::Actions
+                | Self::Issuers
                 | Self::TableNotes
         )
     }

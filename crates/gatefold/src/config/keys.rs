@@ -10,8 +10,10 @@ mod disclosure;
 mod find;
 mod results;
 mod sections;
+mod server;
 mod sources;
 mod state;
+mod users;
 
 use super::kinds::{ConnectionMethod, Kinds, SourceKind};
 
@@ -42,7 +44,8 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::SEARCH,
     sections::LIMITS,
     results::RESULTS,
-    sections::SERVER,
+    server::SERVER,
+    users::USERS,
     state::SECRETS,
     state::STATE,
     audit::AUDIT,

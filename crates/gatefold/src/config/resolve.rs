@@ -12,7 +12,7 @@ use super::common_keys::{EntrySelection, WRITES};
 use super::kinds::{DigestParts, KindSection};
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
-use super::{Config, SourceConfig, SourceSection};
+use super::{Config, PeopleGroup, SourceConfig, SourceSection};
 
 /// Assigns the domains and builds the policy. Sources keep the order of the files.
 pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
@@ -25,6 +25,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         .zip(domains)
         .map(|(source, domain)| {
             rules.extend(rules_of(&domain, &source.effects));
+            rules.extend(audience_rule(&domain, &source.visible_to));
             settle(source, domain)
         })
         .collect();
@@ -38,6 +39,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         disclosure: draft.disclosure,
         clients: draft.clients,
         agents: draft.agents,
+        users: draft.users,
         search: draft.search,
         limits: draft.limits,
         results: draft.results,
@@ -135,6 +137,19 @@ fn bind_rules(sources: &mut [SourceConfig], policy: &Policy) {
 fn rules_of(domain: &Domain, effects: &[(Effect, EntrySelection)]) -> impl Iterator<Item = Rule> {
     let (path, scope) = (format!("sources.{domain}"), Scope::Domain(domain.clone()));
     effects.iter().map(move |effect| rule(&path, &scope, effect))
+}
+
+/// The rule that hides a source from everybody but the members of some groups.
+fn audience_rule(domain: &Domain, groups: &[PeopleGroup]) -> Option<Rule> {
+    let outsiders = groups.iter().map(|PeopleGroup(name)| PeopleGroup::right(name)).collect();
+    (!groups.is_empty()).then(|| Rule {
+        id: RuleId::new(format!("sources.{domain}.visible_to")),
+        effect: Effect::Deny,
+        who: PrincipalFilter { without_rights: outsiders, ..PrincipalFilter::everybody() },
+        scope: Scope::Domain(domain.clone()),
+        entries: Entries::Every,
+        pattern: Glob::new("*"),
+    })
 }
 
 /// A rule's id is made of its key and its pattern, because denials name it.

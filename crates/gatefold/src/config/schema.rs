@@ -196,6 +196,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Auth => auth(),
         Kind::OAuth => oauth(),
         Kind::Actions => list(&action()),
+        Kind::Issuers => list(&issuer()),
         Kind::BuiltinTools => builtin_tools(),
         Kind::Categories => list(&json!({ "enum": CATEGORIES })),
         Kind::AgentModes => agent_modes(),
@@ -259,6 +260,31 @@ fn oauth() -> Value {
             "client_secret": ["client_id"],
             "private_key": ["client_id"],
             "key_id": ["client_id"],
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn issuer() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let url = || pattern("^https?://[^/]");
+    json!({
+        "type": "object",
+        "properties": {
+            "issuer": url(),
+            "audience": text(),
+            "jwks_uri": url(),
+            "scopes": list(&text()),
+            "groups_claim": text(),
+            "introspection_endpoint": url(),
+            "client_id": text(),
+            "client_secret": text(),
+        },
+        "required": ["issuer"],
+        "dependencies": {
+            "client_id": ["client_secret"],
+            "client_secret": ["client_id"],
+            "introspection_endpoint": ["client_id"],
         },
         "additionalProperties": false,
     })

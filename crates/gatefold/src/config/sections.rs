@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use gatefold_config::{
     Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, fault, parsed,
 };
-use gatefold_core::{AgentId, ClientName, Secret};
+use gatefold_core::{AgentId, ClientName, Secret, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
@@ -18,14 +18,16 @@ use serde::{Deserialize, Deserializer};
 
 use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
+use super::issuers::{self, PublicUrl};
 use super::kinds::Kinds;
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ModeOf;
+use super::users;
 use super::{
     AgentConfig, AuditConfig, AuthenticationMode, DisclosureConfig, ResultsConfig, SearchConfig,
-    ServerConfig,
+    ServerConfig, UserConfig,
 };
 
 /// The content of one `gatefold.toml`.
@@ -37,6 +39,7 @@ pub(super) struct Draft {
     pub(super) disclosure: DisclosureConfig,
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
     pub(super) agents: BTreeMap<AgentId, AgentConfig>,
+    pub(super) users: BTreeMap<UserId, UserConfig>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
     pub(super) results: ResultsConfig,
@@ -123,6 +126,9 @@ pub(super) fn read<'a>(
         set(&mut draft.audit.retention.rows, keys.records.map(|count| count.0));
     });
     let agents = root.field("agents");
+    if let Some(field) = root.field("users") {
+        draft.users = users::read(&field, &draft.server);
+    }
     root.finish();
     if let Some(sources) = sources {
         draft.sources = sources::read(&sources, draft.source_limits, known.kinds);
@@ -267,6 +273,7 @@ fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
 struct ServerKeys {
     listen: Option<ListenAddress>,
     authentication: Option<AuthenticationWord>,
+    public_url: Option<PublicUrl>,
     allowed_hosts: Vec<Text>,
     allowed_origins: Vec<WebOrigin>,
     session_idle: Option<Time>,
@@ -276,6 +283,9 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     let keys: ServerKeys = table.read().unwrap_or_default();
     set(&mut server.listen, keys.listen.map(|listen| listen.0));
     server.authentication = keys.authentication.map(AuthenticationMode::from);
+    server.public_url = keys.public_url.map(|own| own.0);
+    server.issuers = table.field("issuers").map(|field| issuers::read(&field)).unwrap_or_default();
+    issuers::check(table, server);
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
     set(&mut server.session_idle, keys.session_idle);

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
+use super::users::PeopleGroup;
 use super::{Origin, SourceSection, UnusableSection};
 
 /// One source of a file, before its domain is settled among all.
@@ -24,6 +25,8 @@ pub(super) struct SourceDraft {
     pub(super) groups: GroupRules,
     /// The effects on its own entries.
     pub(super) effects: Vec<(Effect, EntrySelection)>,
+    /// The groups whose members see it; everybody does if there are none.
+    pub(super) visible_to: Vec<PeopleGroup>,
     pub(super) limits: SourceLimits,
     pub(super) call_deadline: Option<Duration>,
 }
@@ -52,6 +55,7 @@ struct SourceKeys {
     description: Option<Text>,
     aliases: Vec<Text>,
     groups: Pairs<GroupName, Vec<Text>>,
+    visible_to: Vec<PeopleGroup>,
 }
 
 struct SourceDomain(Domain);
@@ -104,6 +108,10 @@ fn source(
     let mut effects = effects(&mut table);
     limits.set(&table.read::<LimitKeys>().unwrap_or_default());
     let calls: CallKeys = table.read().unwrap_or_default();
+    if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
+        let hint = "name a group, or write `enabled = false`";
+        field.fault("is empty, which would hide the source from everybody", hint);
+    }
     let section = section(field, &mut table, kinds);
     table.finish();
     // Missing variables make only this source unusable: the others do not need them.
@@ -135,6 +143,7 @@ fn source(
         description: keys.description.map(|description| description.0),
         aliases: keys.aliases.into_iter().map(|alias| alias.0).collect(),
         groups: GroupRules::new(groups),
+        visible_to: keys.visible_to,
         effects,
         limits,
         call_deadline: calls.call_deadline.map(Duration::from),

@@ -35,6 +35,8 @@ fn an_empty_file_has_the_documented_defaults() {
             ServerConfig {
                 listen: 127.0.0.1:8420,
                 authentication: None,
+                public_url: None,
+                issuers: [],
                 allowed_hosts: [],
                 allowed_origins: [],
                 request_bytes: 4194304,
@@ -204,6 +206,8 @@ fn every_key_is_taken() {
         ServerConfig {
             listen: 127.0.0.1:99,
             authentication: None,
+            public_url: None,
+            issuers: [],
             allowed_hosts: [
                 "gatefold.example",
             ],
@@ -276,6 +280,7 @@ fn every_key_is_taken() {
                 organisations: [],
                 agents: [],
                 rights: [],
+                without_rights: [],
             },
             scope: Everywhere,
             entries: Every,
@@ -293,6 +298,7 @@ fn every_key_is_taken() {
                 organisations: [],
                 agents: [],
                 rights: [],
+                without_rights: [],
             },
             scope: Everywhere,
             entries: Every,
@@ -310,6 +316,7 @@ fn every_key_is_taken() {
                 organisations: [],
                 agents: [],
                 rights: [],
+                without_rights: [],
             },
             scope: Everywhere,
             entries: Every,
@@ -327,6 +334,7 @@ fn every_key_is_taken() {
                 organisations: [],
                 agents: [],
                 rights: [],
+                without_rights: [],
             },
             scope: Domain(
                 Domain(git_hub),
@@ -346,6 +354,7 @@ fn every_key_is_taken() {
                 organisations: [],
                 agents: [],
                 rights: [],
+                without_rights: [],
             },
             scope: Domain(
                 Domain(git_hub),

@@ -43,7 +43,9 @@ fn the_reference_shows_the_defaults() {
     assert_eq!(said.limits, default.limits);
     // Left out, it is no word of its own, so its example is shown.
     assert_eq!(said.server.authentication, Some(AuthenticationMode::Token));
-    let said_server = ServerConfig { authentication: None, ..said.server };
+    assert!(said.server.public_url.is_some() && said.server.issuers.len() == 1);
+    let said_server =
+        ServerConfig { authentication: None, public_url: None, issuers: Vec::new(), ..said.server };
     assert_eq!(said_server, default.server);
     assert_eq!(said.disclosure, default.disclosure);
     assert_eq!(said.audit, default.audit);

@@ -43,10 +43,18 @@ fn with_example(section: &Section, key: &Key) -> String {
         (true, ["skills", ..]) => "skills = \"skills\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
+        (false, ["public_url"]) => {
+            "authentication = \"token\"\npublic_url = \"https://a.example\"\n"
+        }
+        (false, ["subject"]) => "subject = \"x\"\n",
         _ => "",
     };
     let named = match key.name {
         "connector_ids" => "[sources.hr]\ndatabase = \"sqlite:hr.db\"\n",
+        "subject" | "issuer" => {
+            "[server]\nauthentication = \"token\"\npublic_url = \"https://a.example\"\n\
+             [[server.issuers]]\nissuer = \"https://id.example\"\n"
+        }
         _ => "",
     };
     format!("[{header}]\n{beside}{} = {}\n{named}", key.name, key.example)

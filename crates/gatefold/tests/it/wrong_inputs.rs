@@ -302,7 +302,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # a section like no other
     gatefold.toml:1:2: `frobnicate` is not a known key
-      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `agents`
+      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `agents`, `users`
 
     # a word that is no tool
     gatefold.toml:2:19: `disclosure.pinned[1]` is not a tool's id, a pattern or `used`: "Used"
@@ -553,4 +553,183 @@ fn thousands_of_sources_load_at_once() {
     let sources: Vec<_> = (0..5000).map(|n| format!("[sources.s{n}]\ncommand = 'x'\n")).collect();
     assert_eq!(toml(&sources.concat()).unwrap().sources[4999].origin.line, 9999);
     assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+}
+
+#[test]
+fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() {
+    const SERVER: &str =
+        "[server]\nauthentication = 'token'\npublic_url = 'https://tools.example'\n";
+    let issuer =
+        |more: &str| format!("[[server.issuers]]\nissuer = 'https://id.example'\n{more}\n");
+    let with = |more: &str| format!("{SERVER}{}", issuer(more));
+    let two = |more: &str| {
+        let asked = "client_id = 'a'\nclient_secret = 'b'";
+        format!("{}[[server.issuers]]\n{more}\n", with(asked))
+    };
+    let open = "[server]\n[[server.issuers]]\nissuer = 'https://id.example'\n";
+    let url = |url: &str| format!("[server]\npublic_url = '{url}'\n");
+    let rows = [
+        ("an issuer where nobody is asked", open.to_owned()),
+        (
+            "a table instead of a list",
+            format!("{SERVER}issuers = {{ issuer = 'https://a.example' }}"),
+        ),
+        ("an issuer without its name", format!("{SERVER}[[server.issuers]]\naudience = 'a'\n")),
+        ("an issuer that is no address", format!("{SERVER}[[server.issuers]]\nissuer = 'id'\n")),
+        (
+            "an issuer that anybody on the way can be",
+            format!("{SERVER}[[server.issuers]]\nissuer = 'http://id.example'\n"),
+        ),
+        ("keys that anybody on the way can replace", with("jwks_uri = 'http://id.example/keys'")),
+        ("keys in a file", with("jwks_uri = 'file:///etc/keys'")),
+        ("a client without its secret", with("client_id = 'a'")),
+        ("a secret without its client", with("client_secret = 'a'")),
+        (
+            "a place to ask without a client",
+            with("introspection_endpoint = 'https://id.example/i'"),
+        ),
+        ("two scopes in one", with("scopes = ['a b']")),
+        ("a scope that ends the header", with("scopes = ['a\"']")),
+        ("the same issuer twice", format!("{}{}", with(""), issuer(""))),
+        (
+            "two issuers that see each other's tokens",
+            two("issuer = 'https://b.example'\nclient_id = 'a'\nclient_secret = 'b'"),
+        ),
+        ("an unknown key of an issuer", with("audiences = ['a']")),
+        ("a public address with a path", url("https://tools.example/mcp")),
+        ("a public address that is not encrypted", url("http://tools.example")),
+        ("a public address with a person in it", url("https://ann@tools.example")),
+        ("a public address of another kind", url("ftp://tools.example")),
+        ("a person of no issuer", "[users.ann]\nsubject = 'x'\n".to_owned()),
+        (
+            "an issuer without a person",
+            format!("{}[users.ann]\nissuer = 'https://id.example'\n", with("")),
+        ),
+        (
+            "a person of an issuer that is not there",
+            format!("{}[users.ann]\nsubject = 'x'\nissuer = 'https://b.example'\n", with("")),
+        ),
+        (
+            "a person of one of two issuers",
+            format!("{}[users.ann]\nsubject = 'x'\n", two("issuer = 'https://b.example'")),
+        ),
+        (
+            "one person with two names",
+            format!("{}[users.ann]\nsubject = 'x'\n[users.ben]\nsubject = 'x'\n", with("")),
+        ),
+        ("a user with a blank name", "[users.' ann']\n".to_owned()),
+        ("a group with a control character", "[users.ann]\ngroups = [\"a\\u0001\"]\n".to_owned()),
+        ("a source for nobody", "[sources.a]\ncommand = 'x'\nvisible_to = []\n".to_owned()),
+    ];
+    insta::assert_snapshot!(messages(&rows), @r#"
+    # an issuer where nobody is asked
+    gatefold.toml:2:10: `server.issuers` lets nobody in who would not come in anyway
+      help: write `authentication = "token"` under `[server]`
+    gatefold.toml:2:10: `server.issuers` needs `public_url`, which tokens have to be for
+      help: write the address that clients use under `[server]`: `public_url = "https://tools.example"`
+
+    # a table instead of a list
+    gatefold.toml:4:11: `server.issuers` is a table, not a list
+      help: put it in brackets: [...]
+
+    # an issuer without its name
+    gatefold.toml:4:1: `server.issuers[0]` has no `issuer`
+      help: write `issuer = "https://id.example"` in it
+
+    # an issuer that is no address
+    gatefold.toml:5:10: `server.issuers[0].issuer` is not an address
+      help: write it in full: "https://id.example"
+
+    # an issuer that anybody on the way can be
+    gatefold.toml:5:10: `server.issuers[0].issuer` is not encrypted, which is for addresses of this machine alone
+      help: write it in full: "https://id.example"
+
+    # keys that anybody on the way can replace
+    gatefold.toml:6:12: `server.issuers[0].jwks_uri` is not encrypted, which is for addresses of this machine alone
+      help: write it in full: "https://id.example"
+
+    # keys in a file
+    gatefold.toml:6:12: `server.issuers[0].jwks_uri` has no `https` scheme
+      help: write it in full: "https://id.example"
+
+    # a client without its secret
+    gatefold.toml:6:1: `server.issuers[0].client_id` needs `client_secret`
+      help: write `client_secret` beside it
+
+    # a secret without its client
+    gatefold.toml:6:1: `server.issuers[0].client_secret` needs `client_id`
+      help: write `client_id` beside it
+
+    # a place to ask without a client
+    gatefold.toml:6:1: `server.issuers[0].introspection_endpoint` needs `client_id`
+      help: write `client_id` beside it
+
+    # two scopes in one
+    gatefold.toml:6:11: `server.issuers[0].scopes[0]` is not the name of a scope
+      help: list each one as a text of its own
+
+    # a scope that ends the header
+    gatefold.toml:6:11: `server.issuers[0].scopes[0]` is not the name of a scope
+      help: list each one as a text of its own
+
+    # the same issuer twice
+    gatefold.toml:7:1: `server.issuers[1]` is the same issuer as one before
+      help: remove one of the two
+
+    # two issuers that see each other's tokens
+    gatefold.toml:8:1: `server.issuers[1]` would be asked about the tokens of another issuer too
+      help: an opaque token does not say whose it is, and no other issuer must see it: remove the `client_id` of one
+
+    # an unknown key of an issuer
+    gatefold.toml:6:1: `server.issuers[0].audiences` is not a known key
+      help: did you mean `audience`?
+
+    # a public address with a path
+    gatefold.toml:2:14: `server.public_url` has more than a scheme, a host and a port
+      help: write scheme and host alone: "https://tools.example"
+
+    # a public address that is not encrypted
+    gatefold.toml:2:14: `server.public_url` is not encrypted, which is for addresses of this machine alone
+      help: write scheme and host alone: "https://tools.example"
+
+    # a public address with a person in it
+    gatefold.toml:2:14: `server.public_url` has more than an address
+      help: write scheme and host alone: "https://tools.example"
+
+    # a public address of another kind
+    gatefold.toml:2:14: `server.public_url` has no `https` scheme
+      help: write scheme and host alone: "https://tools.example"
+
+    # a person of no issuer
+    gatefold.toml:2:1: `users.ann.subject` does not say at which issuer
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]`
+
+    # an issuer without a person
+    gatefold.toml:8:1: `users.ann.issuer` needs `subject`
+      help: write what the issuer calls the person
+
+    # a person of an issuer that is not there
+    gatefold.toml:9:10: `users.ann.issuer` is no issuer of the configuration
+      help: write it as there
+
+    # a person of one of two issuers
+    gatefold.toml:11:1: `users.ann.subject` does not say at which issuer
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]`
+
+    # one person with two names
+    gatefold.toml:9:8: `users.ben` is the same person as `users.ann`
+      help: give each user a subject of their own
+
+    # a user with a blank name
+    gatefold.toml:1:8: `users." ann"` is not a name for a user
+      help: use up to 128 bytes, without control characters or spaces around it
+
+    # a group with a control character
+    gatefold.toml:2:11: `users.ann.groups[0]` is not a name for a group
+      help: use up to 128 bytes, without control characters or spaces around it
+
+    # a source for nobody
+    gatefold.toml:3:14: `sources.a.visible_to` is empty, which would hide the source from everybody
+      help: name a group, or write `enabled = false`
+    "#);
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use gatefold::config::load;
 use gatefold::{App, Environment};
-use gatefold_core::{Principal, SystemClock, ToolName};
+use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
 
 use super::EvalAgent;
@@ -151,7 +151,7 @@ fn stage<'a>(
 ) -> anyhow::Result<Stage<'a>> {
     let audience = app.exchange().audience(Scope::Everything, Some(disclosure));
     let audience = audience.map_err(|error| usage(error.to_string()))?;
-    let turn = app.exchange().turn(&audience, Arc::new(Principal::local()));
+    let turn = app.exchange().turn(&audience, app.local_user());
     let turn = turn.ok_or_else(|| anyhow!("nothing can be shown"))?;
     let surface = turn.lists().surface().clone();
     let (functions, instructions) = (Functions::of(&surface), surface.instructions);

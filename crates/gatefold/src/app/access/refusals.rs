@@ -1,10 +1,15 @@
 //! The token of a request, or why it has none (RFC 6750).
 
+use std::sync::Arc;
+
 use gatefold_mcp::Unauthenticated;
+use gatefold_oauth::TokenFault;
 use gatefold_store::{PresentedToken, is_like_token};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
+
+use super::resource::ProtectedResource;
 
 /// The name of a token's parameter in a query (RFC 6750, section 2.3), which we do not take.
 const QUERY_PARAMETER: &str = "access_token";
@@ -23,10 +28,28 @@ pub(super) enum Refusal {
     Over,
     /// What was revoked is not known.
     Unavailable,
+    /// A token of an issuer lets nobody in.
+    Faulty(TokenFault),
+}
+
+/// How refusals are answered.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RefusalForm {
+    /// None where only our own tokens let anybody in: nothing says then how to get one.
+    pub(super) resource: Option<Arc<ProtectedResource>>,
 }
 
 impl Refusal {
-    fn message(self) -> &'static str {
+    fn message(self) -> String {
+        let text = match self {
+            Self::Faulty(TokenFault::Unavailable) => Self::Unavailable.text(),
+            Self::Faulty(fault) => return format!("this access token is not accepted: {fault}"),
+            other => other.text(),
+        };
+        text.to_owned()
+    }
+
+    fn text(self) -> &'static str {
         match self {
             Self::Missing => "send an access token: `Authorization: Bearer gf_...`",
             Self::InQuery => {
@@ -38,37 +61,76 @@ impl Refusal {
             Self::Unknown => "this access token is not known, or was revoked",
             Self::Expired => "this access token has expired",
             Self::Over => "this access token was revoked or has expired",
-            Self::Unavailable => "access tokens cannot be checked at the moment; try again later",
+            Self::Unavailable | Self::Faulty(_) => {
+                "access tokens cannot be checked at the moment; try again later"
+            }
         }
     }
 
-    /// Which status and which challenge answer it. Only a token that was sent is said to be invalid.
-    fn answer(self) -> (StatusCode, Option<&'static str>) {
+    /// Which status and which error of a challenge answer it. Only a token that was sent is said to
+    /// be invalid. Without a challenge, nothing that the client does would change anything.
+    fn answer(self) -> (StatusCode, Challenge) {
+        let unauthorized = StatusCode::UNAUTHORIZED;
         match self {
-            Self::Missing => (StatusCode::UNAUTHORIZED, Some(r#"Bearer realm="gatefold""#)),
-            Self::InQuery | Self::Several => (
-                StatusCode::BAD_REQUEST,
-                Some(r#"Bearer realm="gatefold", error="invalid_request""#),
-            ),
-            Self::Mistyped | Self::Unknown | Self::Expired | Self::Over => (
-                StatusCode::UNAUTHORIZED,
-                Some(r#"Bearer realm="gatefold", error="invalid_token""#),
-            ),
-            Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, None),
+            Self::Missing => (unauthorized, Challenge::Bare),
+            Self::InQuery | Self::Several => {
+                (StatusCode::BAD_REQUEST, Challenge::Error("invalid_request"))
+            }
+            Self::Unavailable | Self::Faulty(TokenFault::Unavailable) => {
+                (StatusCode::SERVICE_UNAVAILABLE, Challenge::None)
+            }
+            Self::Faulty(TokenFault::Scope) => {
+                (StatusCode::FORBIDDEN, Challenge::Error("insufficient_scope"))
+            }
+            Self::Mistyped | Self::Unknown | Self::Expired | Self::Over | Self::Faulty(_) => {
+                (unauthorized, Challenge::Error("invalid_token"))
+            }
         }
     }
 }
 
-impl From<Refusal> for Unauthenticated {
-    fn from(refusal: Refusal) -> Self {
+/// What the header `WWW-Authenticate` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Challenge {
+    None,
+    Bare,
+    Error(&'static str),
+}
+
+impl RefusalForm {
+    /// The answer to a request for a path.
+    pub(super) fn unauthenticated(&self, refusal: Refusal, path: &str) -> Unauthenticated {
         let (status, challenge) = refusal.answer();
-        let challenge = challenge.map(HeaderValue::from_static);
-        Self { status, message: refusal.message().to_owned(), challenge }
+        let error = match challenge {
+            Challenge::Error(error) => Some(error),
+            Challenge::None | Challenge::Bare => None,
+        };
+        let challenge = (challenge != Challenge::None).then(|| match &self.resource {
+            Some(resource) => resource.challenge(path, error),
+            None => own_challenge(error),
+        });
+        Unauthenticated { status, message: refusal.message(), challenge }
     }
+}
+
+fn own_challenge(error: Option<&str>) -> HeaderValue {
+    let text = match error {
+        Some(error) => format!(r#"Bearer realm="gatefold", error="{error}""#),
+        None => r#"Bearer realm="gatefold""#.to_owned(),
+    };
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+}
+
+/// A token that a request presents.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Presented<'a> {
+    Own(PresentedToken),
+    /// It may be an issuer's.
+    Other(&'a str),
 }
 
 /// The token that a request presents, in its one `Authorization` header.
-pub(super) fn presented(request: &Parts) -> Result<PresentedToken, Refusal> {
+pub(super) fn presented(request: &Parts) -> Result<Presented<'_>, Refusal> {
     if request.uri.query().is_some_and(has_token) {
         return Err(Refusal::InQuery);
     }
@@ -78,7 +140,10 @@ pub(super) fn presented(request: &Parts) -> Result<PresentedToken, Refusal> {
         return Err(Refusal::Several);
     }
     let token = value.to_str().ok().and_then(bearer).ok_or(Refusal::Missing)?;
-    PresentedToken::read(token).ok_or(Refusal::Mistyped)
+    if !is_like_token(token) {
+        return Ok(Presented::Other(token));
+    }
+    PresentedToken::read(token).map(Presented::Own).ok_or(Refusal::Mistyped)
 }
 
 /// The credentials of the scheme `Bearer`, whose name may be written in any case (RFC 9110, 11.1).
@@ -129,7 +194,8 @@ mod tests {
     #[test]
     fn only_a_token_that_was_sent_is_called_invalid() {
         let shown = |refusal| {
-            let Unauthenticated { status, challenge, .. } = Unauthenticated::from(refusal);
+            let form = RefusalForm::default();
+            let Unauthenticated { status, challenge, .. } = form.unauthenticated(refusal, "/mcp");
             let challenge = challenge.map(|value| value.to_str().unwrap().to_owned());
             (status.as_u16(), challenge.unwrap_or_default())
         };

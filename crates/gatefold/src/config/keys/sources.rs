@@ -54,6 +54,14 @@ pub(in crate::config) const COMMON: &[Key] = &[
         ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
     },
     Key {
+        details: "To everybody else it looks like a source that does not exist. Who is in a group say \
+                  `[users.NAME]` and the claims of `[[server.issuers]]`. The local user, without tokens, \
+                  is `users.local`.",
+        unset: "everybody",
+        example: "[\"finance\"]",
+        ..Key::new("visible_to", Kind::Texts, "The groups of people who see the source.")
+    },
+    Key {
         details: "The first pattern that matches a tool's own name decides.",
         unset: "made from the tools' names",
         example: "{ reading = [\"get_*\", \"list_*\"], writing = [\"create_*\"] }",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold::App;
-use gatefold_core::{CallError, ClientName, Payload, Principal, ToolName};
+use gatefold_core::{CallError, ClientName, Payload, ToolName};
 use gatefold_dispatch::{Caller, RequestMeta, SharedLabel};
 use gatefold_exchange::{Audience, TaskSupport, ToolAnswer, ToolCall};
 use serde_json::value::RawValue;
@@ -150,7 +150,7 @@ impl Stage<'_> {
             return "there is no such tool".to_owned();
         };
         let exchange = self.app.exchange();
-        let Some(turn) = exchange.turn(&self.audience, Arc::new(Principal::local())) else {
+        let Some(turn) = exchange.turn(&self.audience, self.app.local_user()) else {
             return "no tool can be called any more".to_owned();
         };
         let observer = log.of(turn.view());

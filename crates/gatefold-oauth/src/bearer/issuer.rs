@@ -1,0 +1,147 @@
+//! One issuer that is trusted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::Clock;
+use gatefold_egress::HttpClient;
+use reqwest::Url;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout_at};
+
+use super::claims::Claims;
+use super::jwk::{self, PublicKey};
+use super::jwt::UnverifiedToken;
+use super::keys::{IssuerKeys, KeyFetch};
+use super::{IntrospectionSettings, Recheck, TokenFault, VerifiedToken};
+use crate::SignInError;
+use crate::discovery::server_metadata;
+use crate::endpoint::Endpoints;
+use crate::metadata::ServerMetadata;
+
+/// How long an issuer may take to answer.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// The most questions about tokens that an issuer is asked at a time. Anybody can make up tokens.
+const QUESTIONS: usize = 16;
+
+/// What is configured of an issuer.
+#[derive(Debug, Clone)]
+pub struct TrustedIssuer {
+    /// Its name, letter for letter as its tokens have it.
+    pub issuer: Arc<str>,
+    /// What its tokens for us may name as their audience, beside our addresses.
+    pub audiences: Arc<[String]>,
+    /// Where its keys are, if its metadata does not say it.
+    pub jwks_uri: Option<Url>,
+    /// `None` if its tokens say everything themselves.
+    pub introspection: Option<IntrospectionSettings>,
+    /// The scopes that its tokens have to have.
+    pub scopes: Arc<[String]>,
+    /// The claim with the groups of a person.
+    pub groups_claim: String,
+    /// What it is asked with.
+    pub client: HttpClient,
+}
+
+pub(super) struct LiveIssuer {
+    settings: TrustedIssuer,
+    keys: IssuerKeys,
+    questions: Semaphore,
+    clock: Arc<dyn Clock>,
+}
+
+impl LiveIssuer {
+    pub(super) fn new(settings: TrustedIssuer, clock: Arc<dyn Clock>) -> Self {
+        let keys = IssuerKeys::new(clock.clone());
+        Self { settings, keys, questions: Semaphore::new(QUESTIONS), clock }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.settings.issuer
+    }
+
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.settings.scopes.iter().map(String::as_str)
+    }
+
+    pub(super) fn introspects(&self) -> bool {
+        self.settings.introspection.is_some()
+    }
+
+    /// What a token says, if this issuer signed it.
+    pub(super) async fn signed(&self, token: UnverifiedToken<'_>) -> Result<Claims, TokenFault> {
+        let (id, algorithm) = token.key()?;
+        let keys = self.keys.matching(id, algorithm, self).await?;
+        let claims = token.signed_by(&keys)?;
+        if !claims.has_end() {
+            return Err(TokenFault::Expired);
+        }
+        Ok(claims)
+    }
+
+    /// What this issuer says of an opaque token.
+    pub(super) async fn introspected(&self, token: &str) -> Result<Claims, TokenFault> {
+        let asked = self.settings.introspection.as_ref().ok_or(TokenFault::Foreign)?;
+        let deadline = Instant::now() + DEADLINE;
+        let place = timeout_at(deadline, self.questions.acquire()).await;
+        let Ok(Ok(_place)) = place else { return Err(TokenFault::Unavailable) };
+        let endpoints = self.endpoints(deadline);
+        let url = match &asked.endpoint {
+            Some(url) => url.clone(),
+            None => self.introspection_endpoint(endpoints).await?,
+        };
+        let about = (self.name(), token);
+        asked.ask(endpoints, &url, about, self.clock.now()).await
+    }
+
+    pub(super) fn verified(
+        &self,
+        claims: &Claims,
+        recheck: Recheck,
+    ) -> Result<VerifiedToken, TokenFault> {
+        VerifiedToken::new(claims, &self.settings, recheck)
+    }
+
+    async fn introspection_endpoint(&self, endpoints: Endpoints<'_>) -> Result<Url, TokenFault> {
+        let found = self.metadata(endpoints).await.map(|own| own.introspection_endpoint);
+        match found {
+            Ok(Some(url)) => Ok(url),
+            Ok(None) => {
+                let issuer = self.name();
+                tracing::warn!(
+                    issuer,
+                    "the issuer's metadata does not say where to ask about tokens"
+                );
+                Err(TokenFault::Unavailable)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "an issuer could not be asked about a token");
+                Err(TokenFault::Unavailable)
+            }
+        }
+    }
+
+    async fn metadata(&self, endpoints: Endpoints<'_>) -> Result<ServerMetadata, SignInError> {
+        let found = server_metadata(endpoints, self.name()).await?;
+        found.ok_or_else(|| SignInError::NoMetadata { issuer: self.name().to_owned() })
+    }
+
+    fn endpoints(&self, deadline: Instant) -> Endpoints<'_> {
+        Endpoints { client: &self.settings.client, deadline }
+    }
+}
+
+impl KeyFetch for LiveIssuer {
+    async fn fetch(&self) -> Result<Vec<PublicKey>, SignInError> {
+        let endpoints = self.endpoints(Instant::now() + DEADLINE);
+        let url = if let Some(url) = &self.settings.jwks_uri {
+            url.clone()
+        } else {
+            let own = self.metadata(endpoints).await?.jwks_uri;
+            own.ok_or_else(|| SignInError::NoKeys { issuer: self.name().to_owned() })?
+        };
+        let body = endpoints.document("keys of the issuer", &url).await?;
+        let keys = body.and_then(|body| jwk::read(&body));
+        keys.ok_or_else(|| SignInError::metadata(&url, "it is no set of keys"))
+    }
+}

@@ -1,0 +1,112 @@
+//! What the gateway tells clients that want to come in: which issuers' tokens, for which address
+//! (RFC 9728).
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use http::HeaderValue;
+use serde::Serialize;
+use url::Url;
+
+/// Where metadata is, in front of a resource's path (RFC 9728, section 3).
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// The gateway as a protected resource.
+#[derive(Debug, Clone)]
+pub(in crate::app) struct ProtectedResource {
+    pub(in crate::app) public_url: Url,
+    /// The issuers whose tokens let in, as many as are configured.
+    pub(in crate::app) issuers: Vec<String>,
+    /// The scopes that their tokens need.
+    pub(in crate::app) scopes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Metadata<'a> {
+    resource: String,
+    authorization_servers: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    scopes_supported: &'a [String],
+    bearer_methods_supported: [&'static str; 1],
+    resource_name: &'static str,
+}
+
+impl ProtectedResource {
+    /// The resource at a path of ours, without a slash at its end.
+    pub(super) fn at(&self, path: &str) -> Url {
+        let mut url = self.public_url.clone();
+        url.set_path(path.trim_end_matches('/'));
+        url
+    }
+
+    /// What a client is told that was not let in at a path: where the metadata is, and all scopes
+    /// at once, so that it does not have to come back for each.
+    pub(super) fn challenge(&self, path: &str, error: Option<&str>) -> HeaderValue {
+        let mut place = self.at(path);
+        let path = place.path().trim_end_matches('/').to_owned();
+        place.set_path(&format!("{WELL_KNOWN}{path}"));
+        let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
+        let parameters = [
+            Some(r#"realm="gatefold""#.to_owned()),
+            Some(format!(r#"resource_metadata="{place}""#)),
+            scopes.map(|scopes| format!(r#"scope="{scopes}""#)),
+            error.map(|error| format!(r#"error="{error}""#)),
+        ];
+        let parameters: Vec<_> = parameters.into_iter().flatten().collect();
+        let text = format!("Bearer {}", parameters.join(", "));
+        // The scopes were read as such, and an address has no other characters.
+        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+    }
+
+    fn metadata(&self, path: &str) -> Response {
+        // An origin is written without the slash that a URL gives it, as clients compare it.
+        let resource = self.at(path);
+        let is_origin = resource.path() == "/";
+        let text = if is_origin { origin(&resource) } else { resource.to_string() };
+        let metadata = Metadata {
+            resource: text,
+            authorization_servers: &self.issuers,
+            scopes_supported: &self.scopes,
+            bearer_methods_supported: ["header"],
+            resource_name: "Gatefold",
+        };
+        let headers = [
+            (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
+            (CACHE_CONTROL, HeaderValue::from_static("max-age=300")),
+        ];
+        (headers, Json(metadata)).into_response()
+    }
+
+    /// The metadata of the gateway, and of each of its endpoints. Those of sources and agents are
+    /// there for every name: strangers must not learn which there are.
+    pub(in crate::app) fn routes(self: Arc<Self>) -> Router {
+        let of = |path: &str| format!("{WELL_KNOWN}{path}");
+        let root = async |State(own): State<Arc<Self>>| own.metadata("");
+        let whole = async |State(own): State<Arc<Self>>| own.metadata("/mcp");
+        let source = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
+            own.metadata(&format!("/mcp/source/{}", segment(&name)))
+        };
+        let agent = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
+            own.metadata(&format!("/mcp/agent/{}", segment(&name)))
+        };
+        Router::new()
+            .route(WELL_KNOWN, get(root))
+            .route(&of("/mcp"), get(whole))
+            .route(&of("/mcp/source/{name}"), get(source))
+            .route(&of("/mcp/agent/{name}"), get(agent))
+            .with_state(self)
+    }
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+/// A name as one segment of a path.
+fn segment(name: &str) -> String {
+    percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+}

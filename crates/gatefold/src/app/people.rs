@@ -1,0 +1,70 @@
+//! Who people are here, by the configuration in force.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use gatefold_core::{Principal, Rights, UserId};
+use gatefold_oauth::TokenHolder;
+
+use crate::config::{Config, IssuedSubject, PeopleGroup};
+
+/// The people of a configuration. A reload replaces them.
+#[derive(Default)]
+pub(super) struct People(ArcSwap<KnownPeople>);
+
+/// As many as the configuration has.
+#[derive(Default)]
+struct KnownPeople {
+    users: HashMap<IssuedSubject, UserId>,
+    rights: HashMap<UserId, Rights>,
+}
+
+impl People {
+    pub(super) fn replace(&self, config: &Config) {
+        let subject = |user: &UserId| Some((config.users[user].subject.clone()?, user.clone()));
+        let groups = |user: &UserId| {
+            let groups = config.users[user].groups.iter();
+            groups.map(|PeopleGroup(name)| PeopleGroup::right(name)).collect::<Rights>()
+        };
+        let rights = config.users.keys().map(|user| (user.clone(), groups(user)));
+        self.0.store(Arc::new(KnownPeople {
+            users: config.users.keys().filter_map(subject).collect(),
+            rights: rights.filter(|(_, rights)| !rights.is_empty()).collect(),
+        }));
+    }
+
+    /// Who somebody is here whom an issuer knows, with the groups that it names.
+    pub(super) fn principal(&self, holder: &TokenHolder) -> Principal {
+        let subject = IssuedSubject {
+            issuer: holder.issuer.as_ref().to_owned(),
+            subject: holder.subject.clone(),
+        };
+        let named = self.0.load().users.get(&subject).cloned();
+        let groups = holder.groups.iter().map(|name| PeopleGroup::right(name));
+        Principal {
+            rights: groups.collect(),
+            ..Principal::user(named.unwrap_or_else(|| unlisted(&subject)))
+        }
+    }
+
+    /// The same principal, in the groups that the configuration puts its user in as well.
+    pub(super) fn in_groups(&self, principal: Arc<Principal>) -> Arc<Principal> {
+        let known = self.0.load();
+        let Some(groups) = known.rights.get(&principal.user) else { return principal };
+        let all = principal.rights.as_slice().iter().chain(groups.as_slice());
+        Arc::new(Principal { rights: all.cloned().collect(), ..(*principal).clone() })
+    }
+
+    /// The local user.
+    pub(super) fn local(&self) -> Arc<Principal> {
+        self.in_groups(Arc::new(Principal::local()))
+    }
+}
+
+/// The name of somebody whom the configuration does not name. It has the issuer's host and path, so
+/// that nobody becomes somebody else's namesake.
+fn unlisted(IssuedSubject { issuer, subject }: &IssuedSubject) -> UserId {
+    let place = issuer.split_once("://").map_or(issuer.as_str(), |(_, place)| place);
+    UserId::new(format!("{subject}@{}", place.trim_end_matches('/')))
+}

@@ -1,0 +1,112 @@
+//! `[users.NAME]`: people whom issuers know by other names, and their groups.
+
+use std::collections::{BTreeMap, HashMap};
+
+use gatefold_config::{Field, Table, Text, fault};
+use gatefold_core::{Right, UserId};
+use serde::{Deserialize, Deserializer};
+
+use super::ServerConfig;
+
+/// The longest name of a user or a group, in bytes.
+const NAME_BYTES: usize = 128;
+
+/// One person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UserConfig {
+    /// By which issuer's tokens the person is known, and how it calls them.
+    pub subject: Option<IssuedSubject>,
+    /// The groups that the person is in, whatever an issuer says.
+    pub groups: Vec<PeopleGroup>,
+}
+
+/// A person as an issuer knows them.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct IssuedSubject {
+    pub issuer: String,
+    pub subject: String,
+}
+
+/// The name of a group of people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeopleGroup(pub String);
+
+impl PeopleGroup {
+    /// The right that its members have, by which rules know them.
+    pub fn right(name: &str) -> Right {
+        Right::new(format!("group:{name}"))
+    }
+}
+
+impl<'de> Deserialize<'de> for PeopleGroup {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if is_name(&text) {
+            return Ok(Self(text));
+        }
+        Err(fault("is not a name for a group", HINT))
+    }
+}
+
+const HINT: &str = "use up to 128 bytes, without control characters or spaces around it";
+
+fn is_name(text: &str) -> bool {
+    (1..=NAME_BYTES).contains(&text.len())
+        && text.trim() == text
+        && !text.contains(char::is_control)
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct UserKeys {
+    subject: Option<Text>,
+    issuer: Option<Text>,
+    groups: Vec<PeopleGroup>,
+}
+
+pub(super) fn read(users: &Field<'_>, server: &ServerConfig) -> BTreeMap<UserId, UserConfig> {
+    let Some(table) = users.table() else { return BTreeMap::new() };
+    let mut known: HashMap<IssuedSubject, &str> = HashMap::new();
+    let mut all = BTreeMap::new();
+    for (name, field) in table.fields() {
+        if !is_name(name) {
+            field.key_fault("is not a name for a user", HINT);
+            continue;
+        }
+        let Some(table) = field.table() else { continue };
+        let user = user(table, server);
+        let subject = user.subject.clone();
+        if let Some(other) = subject.and_then(|subject| known.insert(subject, name)) {
+            let message = format!("is the same person as `users.{other}`");
+            field.key_fault(message, "give each user a subject of their own");
+        }
+        all.insert(UserId::new(name), user);
+    }
+    all
+}
+
+fn user(mut table: Table<'_>, server: &ServerConfig) -> UserConfig {
+    let keys: UserKeys = table.read().unwrap_or_default();
+    let known: Vec<_> = server.known_issuers().collect();
+    let issuer = match (&keys.issuer, known.as_slice()) {
+        (Some(Text(named)), known) => {
+            if let Some(field) = table.peek("issuer").filter(|_| !known.contains(&named.as_str())) {
+                field.fault("is no issuer of the configuration", "write it as there");
+            }
+            Some(named.clone())
+        }
+        (None, [only]) => Some((*only).to_owned()),
+        (None, _) => None,
+    };
+    if let Some(field) = table.peek("subject").filter(|_| issuer.is_none()) {
+        let hint = "write the `issuer` beside it, one of those in `[[server.issuers]]`";
+        field.key_fault("does not say at which issuer", hint);
+    }
+    if let Some(field) = table.peek("issuer").filter(|_| keys.subject.is_none()) {
+        field.key_fault("needs `subject`", "write what the issuer calls the person");
+    }
+    table.finish();
+    let subject = keys.subject.zip(issuer);
+    let subject = subject.map(|(Text(subject), issuer)| IssuedSubject { issuer, subject });
+    UserConfig { subject, groups: keys.groups }
+}
