@@ -14,11 +14,14 @@ mod keys;
 
 use std::sync::Arc;
 
+use futures::future::join_all;
 use gatefold_core::{Clock, Timestamp};
 
 use claims::Claims;
 use issuer::LiveIssuer;
 use jwt::UnverifiedToken;
+
+use crate::SignInError;
 
 pub use fault::TokenFault;
 pub use introspection::IntrospectionSettings;
@@ -57,6 +60,13 @@ impl TokenIssuers {
             }
         }
         scopes
+    }
+
+    /// Asks each issuer for what its tokens are judged by: its keys, and where to ask about opaque
+    /// tokens.
+    pub async fn examine(&self) -> Vec<(&str, Result<(), SignInError>)> {
+        let asked = self.issuers.iter().map(async |own| (own.name(), own.examine().await));
+        join_all(asked).await
     }
 
     /// Finds out whose a token is. Whether it is for us says [`VerifiedToken::holder_at`].

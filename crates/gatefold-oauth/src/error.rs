@@ -29,6 +29,8 @@ pub enum SignInError {
     NoPkce { issuer: String },
     #[error("`{issuer}` does not say where its keys are")]
     NoKeys { issuer: String },
+    #[error("`{issuer}` does not say where to ask about its tokens")]
+    NoIntrospection { issuer: String },
     #[error("`{issuer}` has no page to sign in at")]
     NoPage { issuer: String },
     #[error("`{issuer}` cannot sign in a device without a browser")]
@@ -76,6 +78,7 @@ impl SignInError {
                 "check `issuer`, or write `authorize_url` and `token_url` instead of it"
             }
             Self::NoKeys { .. } => "write `jwks_uri` beside `issuer`",
+            Self::NoIntrospection { .. } => "write `introspection_endpoint` beside `issuer`",
             Self::NeedsClient { .. } => {
                 "register Gatefold there as an application, with a redirect address on \
                  `http://127.0.0.1`, and write its `client_id` into the source"

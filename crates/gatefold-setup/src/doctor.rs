@@ -9,6 +9,7 @@ mod configuration;
 mod connections;
 mod disk;
 mod encoder;
+mod issuers;
 mod port;
 mod programs;
 mod proxy;
@@ -181,8 +182,9 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     let config = configuration::read(&subject.inputs, environment, &mut findings);
     let known = config.clone().unwrap_or_default();
     let state_dir = state_dir(subject, &known, environment);
-    let (encoder, (texts, of_texts), on_disk, (port, is_running), programs) = tokio::join!(
+    let (encoder, issuers, (texts, of_texts), on_disk, (port, is_running), programs) = tokio::join!(
         encoder::look(&known),
+        issuers::look(&known, subject.reach),
         texts::look(&known),
         disk::look(state_dir.as_deref()),
         port::look(known.server.listen, subject.running.as_ref()),
@@ -205,6 +207,7 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     });
     let store_works = on_disk.iter().all(|finding| finding.level < Level::Fault);
     findings.extend(encoder);
+    findings.extend(issuers);
     findings.extend(of_texts);
     findings.extend(on_disk);
     findings.extend(port);

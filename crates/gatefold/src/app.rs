@@ -45,7 +45,7 @@ use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 
 pub use accounts::SourceAccounts;
-pub use admission::OpenAddress;
+pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};

@@ -20,8 +20,8 @@ mod texts;
 
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
-    NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo, SourceAccounts, Status,
-    TokenCosts, TokenCounter, WatchError, build, status_routes,
+    IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo, SourceAccounts,
+    Status, TokenCosts, TokenCounter, WatchError, build, examine_issuers, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

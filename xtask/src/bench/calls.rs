@@ -9,7 +9,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use gatefold_testkit::HttpProcess;
+use gatefold_testkit::{HttpProcess, TokenIssuer};
+use serde_json::json;
 
 use super::load::{self, LoadResult, PlainCall, PlainQuery, Scenario};
 use super::process::Server;
@@ -106,6 +107,8 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
     let mut command = gatefold(root, &scratch, &url, &gatefold_scenario)?;
     let gatefold = Server::start(&mut command, &gatefold_scenario).await?;
     let (guarded_scenario, guarded) = start_guarded(root, &url).await?;
+    let issuer = TokenIssuer::start().await?;
+    let (trusting_scenario, trusting) = start_trusting(root, &url, &issuer).await?;
     let mut ways = vec![
         Way { name: "direct", route: Route::Mcp(direct), server: None },
         Way { name: "gatefold", route: Route::Mcp(gatefold_scenario), server: Some(&gatefold) },
@@ -113,6 +116,11 @@ async fn measure(root: &Path, options: &CallOptions) -> Result<()> {
             name: "gatefold, with a token",
             route: Route::Mcp(guarded_scenario),
             server: Some(&guarded.server),
+        },
+        Way {
+            name: "gatefold, with a JWT",
+            route: Route::Mcp(trusting_scenario),
+            server: Some(&trusting.server),
         },
     ];
     let peer = match &options.peer {
@@ -215,6 +223,27 @@ async fn start_guarded(root: &Path, url: &str) -> Result<(Scenario, GuardedServe
         bail!("no token was made: {}", String::from_utf8_lossy(&created.stderr));
     }
     scenario.token = Some(token);
+    let server = Server::start(&mut command, &scenario).await?;
+    Ok((scenario, GuardedServer { server, _scratch: scratch }))
+}
+
+/// The same gateway, which trusts an issuer, and a signed token of that one.
+async fn start_trusting(
+    root: &Path,
+    url: &str,
+    issuer: &TokenIssuer,
+) -> Result<(Scenario, GuardedServer)> {
+    let scratch = tempfile::tempdir()?;
+    let mut scenario = through(free_port()?, "bench__list_invoice");
+    let mut command = gatefold(root, &scratch, url, &scenario)?;
+    let public_url = format!("http://{}", scenario.authority);
+    let config = format!(
+        "[server]\nauthentication = \"token\"\npublic_url = \"{public_url}\"\n\
+         [[server.issuers]]\nissuer = \"{}\"\n[sources.bench]\nurl = \"{url}\"\n",
+        issuer.issuer()
+    );
+    std::fs::write(scratch.path().join("gatefold.toml"), config)?;
+    scenario.token = Some(issuer.token(json!({ "aud": format!("{public_url}/mcp") })));
     let server = Server::start(&mut command, &scenario).await?;
     Ok((scenario, GuardedServer { server, _scratch: scratch }))
 }

@@ -123,7 +123,17 @@ async fn warnings(app: &App) -> Vec<String> {
     let encoder = app.encoder_fault().await;
     let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));
     let texts = app.texts_fault().map(|fault| format!("`search.texts`: {fault}"));
-    idle.chain(encoder).chain(texts).chain(surface::warnings_of_excess(app)).collect()
+    let issuers = match gatefold::examine_issuers(&config.server).await {
+        Ok(faults) => {
+            faults.into_iter().map(|own| format!("`server.issuers`: {}", own.fault)).collect()
+        }
+        Err(error) => vec![format!("`server.issuers`: {error}")],
+    };
+    idle.chain(encoder)
+        .chain(texts)
+        .chain(issuers)
+        .chain(surface::warnings_of_excess(app))
+        .collect()
 }
 
 /// What is printed for people.

@@ -312,3 +312,22 @@ async fn a_token_of_an_issuer_shows_up_nowhere_and_is_passed_on_to_nobody() {
         assert!(!on_disk.windows(planted.len()).any(|part| part == planted.as_bytes()));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn check_and_doctor_say_that_an_issuer_cannot_be_used() {
+    let issuer = TokenIssuer::start().await.unwrap();
+    let scratch = trusting(&issuer, "");
+    let doctor = run(&scratch, &["doctor", "--verbose"]);
+    let good = format!("`{}` publishes its keys", issuer.issuer());
+    assert!(doctor.stdout.contains(&good), "{}", doctor.stdout);
+    issuer.fail(Some(404));
+    let doctor = run(&scratch, &["doctor"]);
+    let fault = format!("nobody comes in with a token of `{}`", issuer.issuer());
+    let told = doctor.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains(&fault) && told.contains("fix: check `issuer`"), "{}", doctor.stdout);
+    assert_eq!(doctor.code, Some(1));
+    let offline = run(&scratch, &["doctor", "--offline"]);
+    assert!(!offline.stdout.contains("nobody comes in"), "{}", offline.stdout);
+    let check = run(&scratch, &["check"]);
+    assert!(check.stdout.contains("`server.issuers`: "), "{}", check.stdout);
+}

@@ -86,10 +86,10 @@ impl LiveIssuer {
         let place = timeout_at(deadline, self.questions.acquire()).await;
         let Ok(Ok(_place)) = place else { return Err(TokenFault::Unavailable) };
         let endpoints = self.endpoints(deadline);
-        let url = match &asked.endpoint {
-            Some(url) => url.clone(),
-            None => self.introspection_endpoint(endpoints).await?,
-        };
+        let url = self.introspection_endpoint(asked, endpoints).await.map_err(|error| {
+            tracing::warn!(%error, "an issuer could not be asked about a token");
+            TokenFault::Unavailable
+        })?;
         let about = (self.name(), token);
         asked.ask(endpoints, &url, about, self.clock.now()).await
     }
@@ -102,23 +102,26 @@ impl LiveIssuer {
         VerifiedToken::new(claims, &self.settings, recheck)
     }
 
-    async fn introspection_endpoint(&self, endpoints: Endpoints<'_>) -> Result<Url, TokenFault> {
-        let found = self.metadata(endpoints).await.map(|own| own.introspection_endpoint);
-        match found {
-            Ok(Some(url)) => Ok(url),
-            Ok(None) => {
-                let issuer = self.name();
-                tracing::warn!(
-                    issuer,
-                    "the issuer's metadata does not say where to ask about tokens"
-                );
-                Err(TokenFault::Unavailable)
-            }
-            Err(error) => {
-                tracing::warn!(%error, "an issuer could not be asked about a token");
-                Err(TokenFault::Unavailable)
-            }
+    /// Asks for its keys and for the place of introspection, as tokens would have it asked.
+    pub(super) async fn examine(&self) -> Result<(), SignInError> {
+        self.fetch().await?;
+        if let Some(asked) = &self.settings.introspection {
+            let endpoints = self.endpoints(Instant::now() + DEADLINE);
+            self.introspection_endpoint(asked, endpoints).await?;
         }
+        Ok(())
+    }
+
+    async fn introspection_endpoint(
+        &self,
+        asked: &IntrospectionSettings,
+        endpoints: Endpoints<'_>,
+    ) -> Result<Url, SignInError> {
+        if let Some(url) = &asked.endpoint {
+            return Ok(url.clone());
+        }
+        let found = self.metadata(endpoints).await?.introspection_endpoint;
+        found.ok_or_else(|| SignInError::NoIntrospection { issuer: self.name().to_owned() })
     }
 
     async fn metadata(&self, endpoints: Endpoints<'_>) -> Result<ServerMetadata, SignInError> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use futures::future::{BoxFuture, ready};
-use gatefold_core::Clock;
-use gatefold_egress::{Egress, Reach};
+use gatefold_core::{Clock, SystemClock};
+use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
 use http::request::Parts;
@@ -94,6 +94,30 @@ fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
         groups_claim: config.groups_claim.clone(),
         client: egress.client_for(named.fold(Reach::public(), |reach, url| reach.naming(&url))),
     }
+}
+
+/// What is wrong with the issuers of a configuration: each that cannot be used, why, and what to do.
+/// It asks them.
+pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, EgressError> {
+    let egress = Egress::new(Settings::default())?;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    let Some(access) = issuers(server, &egress, &clock) else { return Ok(Vec::new()) };
+    let examined = access.issuers.examine().await;
+    let faults = examined.into_iter().filter_map(|(issuer, outcome)| {
+        let error = outcome.err()?;
+        let fix = error.hint().unwrap_or("check `issuer`, and that this machine reaches it");
+        Some(IssuerFault { issuer: issuer.to_owned(), fault: error.to_string(), fix })
+    });
+    Ok(faults.collect())
+}
+
+/// An issuer that nobody comes in with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuerFault {
+    pub issuer: String,
+    pub fault: String,
+    /// What a person can do about it.
+    pub fix: &'static str,
 }
 
 impl App {

@@ -74,10 +74,6 @@ pub(super) struct SourceFactory {
 }
 
 impl SourceFactory {
-    pub(super) fn egress(&self) -> &Egress {
-        &self.ports.egress
-    }
-
     pub(super) fn new(
         store: Store,
         clock: Arc<dyn Clock>,
@@ -97,6 +93,11 @@ impl SourceFactory {
             accounts,
             ports: SourcePorts { egress, manifests, credentials, clock, notes, results, starts },
         })
+    }
+
+    /// What every request of ours goes out through.
+    pub(super) fn egress(&self) -> &Egress {
+        &self.ports.egress
     }
 
     /// A source whose users may sign in, if it is one.
