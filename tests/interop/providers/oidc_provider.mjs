@@ -1,9 +1,9 @@
 // A provider for `providers.py`: `oidc-provider` with dynamic registration, PKCE, refresh tokens that rotate, resource
 // indicators, the device flow and revocation. It asks for a password and for consent on pages of its own.
 //
-//   oidc_provider.mjs PORT RESOURCE CODE_LIFE_S REFRESH_LIFE_S
+//   oidc_provider.mjs PORT RESOURCE CODE_LIFE_S REFRESH_LIFE_S [opaque|jwt]
 //
-// RESOURCE is the protected server. Access tokens last CODE_LIFE_S after a sign-in and REFRESH_LIFE_S after a refresh.
+// RESOURCE is the protected server, whose access tokens are opaque unless the last word says otherwise. Access tokens last CODE_LIFE_S after a sign-in and REFRESH_LIFE_S after a refresh.
 // Every event is a line of JSON on standard output. SIGUSR2 closes the port, or opens it again; what the provider knows
 // stays.
 
@@ -11,7 +11,7 @@ import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 import { formOf, page, say, serve } from "./pages.mjs";
 
-const [port, resource, codeLife, refreshLife] = process.argv.slice(2);
+const [port, resource, codeLife, refreshLife, format = "opaque"] = process.argv.slice(2);
 const issuer = `http://127.0.0.1:${port}`;
 const guard = { client_id: "mcp-server", client_secret: "a secret of the protected server" };
 
@@ -34,7 +34,7 @@ const provider = new Provider(issuer, {
         registration: { enabled: true },
         resourceIndicators: {
             enabled: true,
-            getResourceServerInfo: () => ({ scope: "tools", audience: resource, accessTokenFormat: "opaque" }),
+            getResourceServerInfo: () => ({ scope: "tools", audience: resource, accessTokenFormat: format }),
         },
         revocation: { enabled: true },
     },

@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# Official MCP clients come in at a gateway that wants to know who they are. Each finds out where its user signs in,
+# registers there, sends the user's Chromium to the provider's own pages, and calls a tool with the token that comes back.
+# The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
+# about which it asks.
+#
+# GATEFOLD_BIN names the binary (default: target/debug/gatefold), INTEROP_DIR the scratch directory.
+# Prints a row for each and a last line `N passed, N failed`. Fails when any failed; the logs are then kept.
+# Exits 77 when Python, npm or Chromium is missing, so that a caller can tell "cannot run" from "failed".
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+export INTEROP_DIR=${INTEROP_DIR:-$root/target/interop}
+binary=${GATEFOLD_BIN:-$root/target/debug/gatefold}
+
+readonly START_LIMIT_S=30
+readonly CLIENT_LIMIT_S=120
+readonly LIFE_S=600
+readonly CLIENTS=('javascript sdk 1' 'javascript client 2' 'python mcp 2')
+
+passed=0
+failed=0
+work=
+started=()
+
+main() {
+    [ -x "$binary" ] || { echo "entrances: $binary was not found: run \`cargo build\` or set GATEFOLD_BIN" >&2; exit 1; }
+    binary=$(cd "$(dirname "$binary")" && pwd)/$(basename "$binary")
+    "$here/packages.sh" chromium
+    command -v chromium >/dev/null || { echo 'entrances: chromium is missing' >&2; exit 77; }
+    "$here/setup.sh"
+    "$here/setup.sh" providers
+    INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
+    node=$INTEROP_DIR/providers/node
+    # Beside their packages, where Node looks for them.
+    rm -rf "$INTEROP_DIR/providers/own"
+    cp -R "$here/providers" "$INTEROP_DIR/providers/own"
+    cp "$here/clients/enter.mjs" "$INTEROP_DIR/npm/enter.mjs"
+    work=$(mktemp -d "$INTEROP_DIR/entrances.XXXXXX")
+    trap clean_up EXIT
+    printf '%-22s %-22s %s\n' 'signs in at' client result
+    with_provider jwt
+    with_provider opaque
+    echo "$passed passed, $failed failed"
+    [ "$failed" = 0 ]
+}
+
+clean_up() {
+    stop_all
+    if [ "$failed" = 0 ] && [ -n "$work" ]; then rm -rf "$work"; else echo "entrances: the logs are in $work" >&2; fi
+}
+
+stop_all() {
+    [ ${#started[@]} = 0 ] || kill "${started[@]}" 2>/dev/null || true
+    wait 2>/dev/null || true
+    started=()
+}
+
+# await FILE PATTERN: returns once something in the background has written that.
+await() {
+    local waited
+    for ((waited = 0; waited < START_LIMIT_S * 10; waited++)); do
+        ! grep -qE "$2" "$1" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    cat "$1" >&2
+    echo "entrances: nothing in $1 matched $2" >&2
+    exit 1
+}
+
+free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# with_provider FORMAT: a gateway that trusts `oidc-provider`, whose tokens have this format.
+with_provider() {
+    local format=$1 place=$work/$1 port provider
+    mkdir "$place"
+    port=$(free_port)
+    provider=$(free_port)
+    "$node" "$INTEROP_DIR/providers/own/oidc_provider.mjs" "$provider" "http://127.0.0.1:$port/mcp" $LIFE_S $LIFE_S \
+        "$format" >"$place/provider.log" 2>&1 &
+    started+=($!)
+    await "$place/provider.log" '"listening"'
+    {
+        echo '[server]'
+        echo 'authentication = "token"'
+        echo "public_url = \"http://127.0.0.1:$port\""
+        echo '[[server.issuers]]'
+        echo "issuer = \"http://127.0.0.1:$provider\""
+        echo 'scopes = ["tools"]'
+        # What `oidc_provider.mjs` knows the protected server by.
+        [ "$format" = jwt ] || echo 'client_id = "mcp-server"'
+        [ "$format" = jwt ] || echo 'client_secret = "a secret of the protected server"'
+    } >"$place/gatefold.toml"
+    each_client "oidc-provider, $format" "$place" "$port"
+}
+
+# each_client WHERE PLACE PORT: serves the configuration in PLACE, and has every client come in.
+each_client() {
+    local place=$2 port=$3 client
+    {
+        echo '[sources.issues]'
+        echo "command = \"$binary\""
+        echo "args = [\"demo-server\", \"issues\", \"--scratch\", \"$place/data\"]"
+    } >>"$place/gatefold.toml"
+    "$binary" serve --config "$place/gatefold.toml" --state-dir "$place/state" --listen "127.0.0.1:$port" \
+        >"$place/serve.log" 2>&1 &
+    started+=($!)
+    await "$place/serve.log" 'took up a new list of tools'
+    for client in "${CLIENTS[@]}"; do
+        come_in "$client" "$1" "$place" "http://127.0.0.1:$port/mcp"
+    done
+    stop_all
+}
+
+come_in() {
+    local client=$1 place=$3 url=$4 profile log command result=passed
+    profile=$(mktemp -d "$work/profile.XXXXXX")
+    log=$place/${client// /-}.log
+    local tool=issues__count_issues browser=$INTEROP_DIR/providers/own/browser.mjs
+    case $client in
+        javascript*) command=("$node" "$INTEROP_DIR/npm/enter.mjs" "${client##* }" "$url" "$tool" "$profile" "$browser") ;;
+        python*) command=("$INTEROP_DIR/python-new/bin/python" "$here/clients/enter.py" "$url" "$tool" "$profile" "$browser" "$node") ;;
+    esac
+    timeout $CLIENT_LIMIT_S "${command[@]}" >"$log" 2>&1 && grep -q '"told".*counts' "$log" || result=FAILED
+    printf '%-22s %-22s %s\n' "$2" "$client" "$result"
+    if [ $result = passed ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        tail -n 20 "$log" | sed 's/^/    /'
+    fi
+}
+
+main "$@"
