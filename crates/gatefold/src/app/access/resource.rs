@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL};
+use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use axum::{Json, Router};
@@ -74,11 +74,8 @@ impl ProtectedResource {
             bearer_methods_supported: ["header"],
             resource_name: "Gatefold",
         };
-        let headers = [
-            (ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
-            (CACHE_CONTROL, HeaderValue::from_static("max-age=300")),
-        ];
-        (headers, Json(metadata)).into_response()
+        let age = [(CACHE_CONTROL, HeaderValue::from_static("max-age=300"))];
+        (age, Json(metadata)).into_response()
     }
 
     /// The metadata of the gateway, and of each of its endpoints. Those of sources and agents are
