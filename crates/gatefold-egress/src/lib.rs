@@ -38,4 +38,4 @@ pub use request::{HttpRequest, Redirects};
 pub use resolve::{Lookup, Resolver, SystemResolver};
 pub use response::{HttpResponse, challenges};
 pub use settings::Settings;
-pub use tls::Identity;
+pub use tls::{Identity, SystemDate};

@@ -100,10 +100,10 @@ fn install_crypto() {
     });
 }
 
-/// The system's date. One before 1970 counts as 1970, so that a certificate is refused as not valid yet;
+/// The system's date, for rustls. One before 1970 counts as 1970, so that a certificate is refused as not valid yet;
 /// rustls's own clock panics.
-#[derive(Debug)]
-struct SystemDate;
+#[derive(Debug, Clone, Copy)]
+pub struct SystemDate;
 
 impl TimeProvider for SystemDate {
     fn current_time(&self) -> Option<UnixTime> {

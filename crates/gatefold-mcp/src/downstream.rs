@@ -28,12 +28,14 @@ mod sessions;
 mod stdio;
 mod streams;
 mod subscriptions;
+mod tls;
 
 pub use endpoint::HttpEndpoint;
-pub use http::serve_http;
+pub use http::{HTTPS_ONLY, serve_http};
 pub use identity::{Authenticated, Authenticator, SoleUser, Unauthenticated, Validity};
 pub use server::Server;
 pub use stdio::serve_stdio;
+pub use tls::{CertificateAge, ListenerTls, TlsPair, TlsPairError};
 
 /// What bounds a client and no configuration changes.
 pub mod client_limits {

@@ -10,8 +10,9 @@ mod protocol;
 mod upstream;
 
 pub use downstream::{
-    Authenticated, Authenticator, HttpEndpoint, Server, SoleUser, Unauthenticated, Validity,
-    client_limits, serve_http, serve_stdio,
+    Authenticated, Authenticator, CertificateAge, HTTPS_ONLY, HttpEndpoint, ListenerTls, Server,
+    SoleUser, TlsPair, TlsPairError, Unauthenticated, Validity, client_limits, serve_http,
+    serve_stdio,
 };
 pub use upstream::{
     EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,

@@ -15,6 +15,7 @@ mod programs;
 mod proxy;
 mod remote;
 mod texts;
+mod tls;
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -209,6 +210,7 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
     findings.extend(encoder);
     findings.extend(issuers);
     findings.extend(of_texts);
+    findings.extend(tls::look(&known));
     findings.extend(on_disk);
     findings.extend(port);
     findings.extend(clients);

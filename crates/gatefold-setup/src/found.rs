@@ -12,8 +12,9 @@ use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files}
 use super::SetupError;
 use super::lines::starts_gatefold;
 
-/// The port of an address that names none (RFC 9110, section 4.2.1).
+/// The ports of addresses that name none (RFC 9110, sections 4.2.1 and 4.2.2).
 const HTTP_PORT: u16 = 80;
+const HTTPS_PORT: u16 = 443;
 
 /// A client's file that exists, and the servers in it.
 #[derive(Debug)]
@@ -72,18 +73,19 @@ pub fn servers_of(
 
 /// Whether an entry leads to Gatefold: it starts the program, wherever that is installed and
 /// whatever launches it, or its URL is the address that Gatefold listens on, or an equivalent one
-/// on this machine.
+/// on this machine. With HTTPS it has the name of a certificate, so then the entry's own name and
+/// the port decide.
 pub fn is_gatefold(server: &ClientServer, listen: SocketAddr) -> bool {
     match &server.connection {
         Ok(McpConnection::Stdio { command, args, .. }) => starts_gatefold(command, args),
         Ok(McpConnection::Http { url, .. }) => {
-            let url = url.parse::<http::Uri>().ok().filter(is_plain);
-            url.is_some_and(|url| {
-                let is_port = url.port_u16().unwrap_or(HTTP_PORT) == listen.port();
-                let is_named = server.name == "gatefold" && url.path() == "/mcp";
-                let is_address = address(&url).is_some_and(|address| address == listen.ip());
-                is_port && is_address || is_loopback(&url) && (is_port || is_named)
-            })
+            let Ok(url) = url.parse::<http::Uri>() else { return false };
+            let Some(port) = port(&url) else { return false };
+            let (is_port, is_secured) = (port == listen.port(), is_https(&url));
+            let is_named = server.name == "gatefold" && url.path() == "/mcp";
+            let is_address = address(&url).is_some_and(|address| address == listen.ip());
+            is_port && (is_address || is_secured && is_named)
+                || is_loopback(&url) && (is_port || is_named)
         }
         Err(_) => false,
     }
@@ -97,8 +99,18 @@ pub fn listen_in(text: Option<&str>) -> SocketAddr {
     listen.unwrap_or(DEFAULT_LISTEN)
 }
 
-fn is_plain(url: &http::Uri) -> bool {
-    url.scheme_str() == Some("http")
+pub(super) fn is_https(url: &http::Uri) -> bool {
+    url.scheme_str() == Some("https")
+}
+
+/// The port of an address of HTTP or HTTPS.
+pub(super) fn port(url: &http::Uri) -> Option<u16> {
+    let usual = match url.scheme_str()? {
+        "http" => HTTP_PORT,
+        "https" => HTTPS_PORT,
+        _ => return None,
+    };
+    Some(url.port_u16().unwrap_or(usual))
 }
 
 pub(super) fn is_loopback(url: &http::Uri) -> bool {

@@ -13,12 +13,13 @@ mod results;
 mod sources;
 mod status;
 mod texts;
+mod tls;
 mod unusable;
 mod used;
 mod watch;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -43,12 +44,14 @@ use people::People;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
+use tls::SecuredEndpoint;
 
 pub use accounts::SourceAccounts;
 pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use status::{Status, status_routes};
+pub use tls::{TlsError, TlsWarning, examine_tls};
 pub use watch::{ConfigWatch, SeenFiles, WatchError};
 
 /// How long the catalogue may take to include new manifests once their sources have answered.
@@ -96,6 +99,7 @@ pub struct App {
     counted: TokenCounts,
     admission: ClientAdmission,
     people: Arc<People>,
+    secured: OnceLock<SecuredEndpoint>,
 }
 
 /// The configuration in force, and the sources built for it.

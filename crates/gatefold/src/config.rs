@@ -315,10 +315,19 @@ impl AuthenticationMode {
     }
 }
 
+/// The files with the endpoint's certificate and its key, as PEM.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub cert: PathBuf,
+    pub key: PathBuf,
+}
+
 /// The HTTP endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub listen: SocketAddr,
+    /// What secures the endpoint, which then speaks nothing but HTTPS.
+    pub tls: Option<TlsFiles>,
     /// Whether callers have to say who they are. Unset, nobody has to, and only a loopback address
     /// is served.
     pub authentication: Option<AuthenticationMode>,
@@ -359,6 +368,7 @@ impl Default for ServerConfig {
     fn default() -> Self {
         Self {
             listen: DEFAULT_LISTEN,
+            tls: None,
             authentication: None,
             public_url: None,
             issuers: Vec::new(),

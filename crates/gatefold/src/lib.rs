@@ -21,7 +21,8 @@ mod texts;
 pub use app::{
     App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
     IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo, SourceAccounts,
-    Status, TokenCosts, TokenCounter, WatchError, build, examine_issuers, status_routes,
+    Status, TlsError, TlsWarning, TokenCosts, TokenCounter, WatchError, build, examine_issuers,
+    examine_tls, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

@@ -27,7 +27,7 @@ async fn main() -> anyhow::Result<()> {
         tokio::signal::ctrl_c().await
     });
     let listener = TcpListener::bind("127.0.0.1:8421").await?;
-    serve_http(app.server(), listener, app.endpoint(), Router::new(), stop).await?;
+    serve_http(app.server(), listener, app.endpoint()?, Router::new(), stop).await?;
     app.close().await;
     Ok(())
 }

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use gatefold::config::SourceConfig;
 use gatefold::config::kinds::Need;
-use gatefold::{App, ConnectOutcome, Environment};
+use gatefold::{App, ConnectOutcome, Environment, TlsWarning, examine_tls};
 use gatefold_core::Domain;
 use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
@@ -27,6 +27,8 @@ struct Findings {
     tools: usize,
     /// What all definitions would cost a model that is given every tool.
     tokens: usize,
+    /// What is wrong beside the sources, so that nothing could be served.
+    faults: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -94,12 +96,23 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
         }
     };
     let sources: Vec<_> = app.reports().into_iter().map(finding).collect();
+    let mut warnings = warnings(app).await;
+    let mut faults = Vec::new();
+    match examine_tls(&config) {
+        None => {}
+        Some(Ok(of_tls)) => {
+            warnings.extend(of_tls.iter().map(|TlsWarning { what, fix }| format!("{what}: {fix}")));
+        }
+        Some(Err(error)) => faults.push(format!("{error}\n  help: {}", error.fix())),
+    }
     Ok(Findings {
         ok: !app.config().sources.is_empty()
+            && faults.is_empty()
             && sources.iter().all(|source| source.report.status.error.is_none()),
         tools: app.pin().view().tool_count(),
         tokens: tokens.values().sum(),
-        warnings: warnings(app).await,
+        faults,
+        warnings,
         sources,
     })
 }
@@ -147,6 +160,15 @@ fn lines(findings: &Findings, is_verbose: bool, style: Style) -> Vec<String> {
         lines.extend(style.sentence(&costs(findings.tools, findings.tokens), 2));
     }
     lines.extend(findings.sources.iter().flat_map(|finding| details(finding, is_verbose, style)));
+    for fault in &findings.faults {
+        lines.push(String::new());
+        for line in fault.lines().take(1) {
+            lines.extend(style.sentence(&format!("{} {line}", style.bad("failed")), 2));
+        }
+        for line in fault.lines().skip(1) {
+            lines.extend(style.sentence(&format!("  {line}"), 4));
+        }
+    }
     for warning in &findings.warnings {
         lines.push(String::new());
         lines.extend(style.sentence(&format!("{} {warning}", style.accent("note")), 2));
@@ -286,8 +308,14 @@ mod tests {
         ] {
             assert_eq!(costs(tools, 1234), expected);
         }
-        let nothing =
-            Findings { ok: false, sources: Vec::new(), tools: 0, tokens: 0, warnings: Vec::new() };
+        let nothing = Findings {
+            ok: false,
+            sources: Vec::new(),
+            tools: 0,
+            tokens: 0,
+            faults: Vec::new(),
+            warnings: Vec::new(),
+        };
         assert_eq!(lines(&nothing, false, Style::plain()), [NO_SOURCE]);
     }
 
@@ -320,6 +348,7 @@ mod tests {
             sources,
             tools: 28,
             tokens: 13_080,
+            faults: vec!["`cert.pem` cannot be read\n  help: check the path".to_owned()],
             warnings: vec!["`disclosure.pinned` matches no tool: nothing__*".to_owned()],
         };
         insta::assert_snapshot!(across_widths(|style| lines(&findings, false, style)));

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold::config::{AuthenticationMode, Config, Inputs, default_state_dir, load};
+use gatefold::config::{AuthenticationMode, Config, Inputs, ServerConfig, default_state_dir, load};
 use gatefold_clients::{Client, ConfigFile, Entry, Launch, Machine, Scope, config_files};
 use gatefold_setup::doctor::is_gateway_running;
 use gatefold_setup::{
     self as setup, ConnectReport, Connector, Records, RequiredVariables, ServedSources,
     ServerOverlap, WriteMode,
 };
+use http::uri::Authority;
 use serde_json::json;
 
 use self::report::ConnectSummary;
@@ -21,6 +22,9 @@ use super::output::Output;
 use super::prompt::PromptMode;
 use super::table::Table;
 use super::{failure, import, loopback, paths, session, visible};
+
+/// The port of HTTPS addresses that name none (RFC 9110, section 4.2.2).
+const HTTPS_PORT: u16 = 443;
 
 /// Puts Gatefold into clients' files, or shows where it is.
 pub(super) async fn run(
@@ -255,8 +259,7 @@ fn launch(
     environment: &Environment,
 ) -> Launch {
     if connect.http {
-        let address = loopback::reachable(config.server.listen);
-        return Launch::Http { url: format!("http://{address}/mcp") };
+        return Launch::Http { url: served_url(&config.server) };
     }
     let whole = |path: &PathBuf| environment.directory().join(path).display().to_string();
     let mut args = vec!["stdio".to_owned()];
@@ -267,6 +270,19 @@ fn launch(
         args.extend([option.to_owned(), whole(path)]);
     }
     Launch::Stdio { command: own_program(environment), args, variables }
+}
+
+/// Where a client on this machine finds the gateway. A certificate is for a name, so there a name
+/// that it answers to goes before its address.
+fn served_url(server: &ServerConfig) -> String {
+    let address = loopback::reachable(server.listen);
+    let name = server.public_url.as_ref().and_then(|url| url.host_str());
+    let name = name.or(server.allowed_hosts.first().map(String::as_str));
+    match name.filter(|_| server.tls.is_some()).and_then(|name| name.parse::<Authority>().ok()) {
+        Some(name) if address.port() == HTTPS_PORT => format!("https://{}/mcp", name.host()),
+        Some(name) => format!("https://{}:{}/mcp", name.host(), address.port()),
+        None => loopback::mcp_url(address, server.tls.is_some()),
+    }
 }
 
 /// This program by its path in `PATH`, which survives an update; otherwise its actual path.

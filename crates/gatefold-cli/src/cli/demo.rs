@@ -220,7 +220,8 @@ async fn serve(
     listener: TcpListener,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
-    serve::serve_app(&app, listener, stop).await
+    let endpoint = app.endpoint()?;
+    serve::serve_app(&app, listener, endpoint, stop).await
 }
 
 async fn show(app: &Arc<App>, address: SocketAddr, output: &Output) -> anyhow::Result<()> {

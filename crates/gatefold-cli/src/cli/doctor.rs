@@ -44,7 +44,8 @@ async fn serving(shared: &SharedOptions, environment: &Environment) -> Option<Se
     // Problems of the state directory are found elsewhere.
     let (first, _) = control::locate(shared, environment).await.ok()?.into_first()?;
     let GatewayIdentity { version, process, url, .. } = first.identity;
-    let address = url?.strip_prefix("http://")?.strip_suffix("/mcp")?.parse().ok()?;
+    let (_, address) = url.as_deref()?.strip_suffix("/mcp")?.split_once("://")?;
+    let address = address.parse().ok()?;
     Some(ServingGateway { version, process, address })
 }
 

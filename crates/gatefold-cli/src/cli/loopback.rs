@@ -31,6 +31,12 @@ pub(super) fn reachable(listen: SocketAddr) -> SocketAddr {
     }
 }
 
+/// Where MCP is served on an address.
+pub(super) fn mcp_url(address: SocketAddr, is_secured: bool) -> String {
+    let scheme = if is_secured { "https" } else { "http" };
+    format!("{scheme}://{address}/mcp")
+}
+
 pub(super) async fn get(address: SocketAddr, path: &str) -> io::Result<Answer> {
     let head = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n");
     exchange(address, head, ANSWER_DEADLINE).await

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use gatefold::config::Inputs;
-use gatefold::{App, ConfigWatch, Environment, ReloadReport, SeenFiles};
+use gatefold::{App, ConfigWatch, Environment, ReloadReport, SeenFiles, TlsWarning, WatchError};
 
 use super::{session, stop};
 
@@ -21,25 +21,57 @@ pub(super) async fn follow(
     };
     let config = app.config();
     let files: Vec<_> = config.files.iter().chain(&config.secrets_file).cloned().collect();
-    let mut watch = match ConfigWatch::new(&files, &seen) {
-        Ok(watch) => Some(watch),
-        Err(error) => {
-            tracing::warn!(%error, "changes of the configuration take effect on SIGHUP only");
-            None
-        }
-    };
+    let mut watch = watching(ConfigWatch::new(&files, &seen), "the configuration");
+    let certificate = app.watch_tls();
+    let mut certificate = certificate.and_then(|watch| watching(watch, "the certificate"));
     loop {
-        let changed = async {
-            match &mut watch {
-                Some(watch) => watch.changed().await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
-            () = changed => {}
-            asked = hangup.recv() => if asked.is_none() { return },
+            () = changed(watch.as_mut()) => reload(&app, &inputs, &environment).await,
+            () = changed(certificate.as_mut()) => reload_tls(&app),
+            asked = hangup.recv() => {
+                if asked.is_none() {
+                    return;
+                }
+                reload(&app, &inputs, &environment).await;
+                reload_tls(&app);
+            }
         }
-        reload(&app, &inputs, &environment).await;
+    }
+}
+
+fn watching(watch: Result<ConfigWatch, WatchError>, what: &str) -> Option<ConfigWatch> {
+    watch
+        .inspect_err(|error| {
+            tracing::warn!(%error, "changes of {what} take effect on SIGHUP only");
+        })
+        .ok()
+}
+
+/// Never, where nothing is watched.
+async fn changed(watch: Option<&mut ConfigWatch>) {
+    match watch {
+        Some(watch) => watch.changed().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn reload_tls(app: &App) {
+    match app.reload_tls() {
+        None => {}
+        Some(Ok(warnings)) => {
+            tracing::info!("took up the certificate and its key for new connections");
+            warn_of_tls(&warnings);
+        }
+        Some(Err(error)) => {
+            tracing::error!(%error, fix = error.fix(), "kept the old certificate");
+        }
+    }
+}
+
+/// Logs what should not stay as it is.
+pub(super) fn warn_of_tls(warnings: &[TlsWarning]) {
+    for TlsWarning { what, fix } in warnings {
+        tracing::warn!(fix, "{what}");
     }
 }
 

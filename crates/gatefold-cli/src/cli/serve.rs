@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use axum::Router;
 use gatefold::{App, Environment, OpenAddress, status_routes};
-use gatefold_mcp::serve_http;
+use gatefold_mcp::{HttpEndpoint, serve_http};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +30,13 @@ pub(super) async fn run(
         app.close().await;
         return Err(refuse_open(&open));
     }
+    let endpoint = match app.endpoint() {
+        Ok(endpoint) => endpoint,
+        Err(error) => {
+            app.close().await;
+            return Err(usage_with_help(&error, error.fix()));
+        }
+    };
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(
         app.clone(),
@@ -42,9 +49,10 @@ pub(super) async fn run(
     let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;
     let served = async {
         announce(&app, listener.local_addr()?);
+        reload::warn_of_tls(app.tls_warnings());
         session::warn_of_unusable(&app);
         app.keep_learning();
-        serve_app(&app, listener, stop.clone()).await
+        serve_app(&app, listener, endpoint, stop.clone()).await
     };
     let result = served.await;
     drop(socket);
@@ -82,11 +90,14 @@ pub(super) async fn bind(listen: SocketAddr) -> anyhow::Result<TcpListener> {
 
 /// Who uses the address. If it is another gateway on this machine, it says so itself.
 async fn in_use(listen: SocketAddr) -> anyhow::Error {
-    let Ok(status) = status::sign_of_life(loopback::reachable(listen)).await else {
-        return with_help(
-            format!("`{listen}` is in use by another program"),
-            "stop that one, or choose another address with `--listen`",
-        );
+    const HELP: &str = "stop that one, or choose another address with `--listen`";
+    let status = match status::sign_of_life(loopback::reachable(listen)).await {
+        Ok(status) => status,
+        Err(silent) if silent.is_secured => {
+            let what = format!("`{listen}` is already in use by a Gatefold that speaks HTTPS");
+            return with_help(what, HELP);
+        }
+        Err(_) => return with_help(format!("`{listen}` is in use by another program"), HELP),
     };
     let process = &status["process"];
     with_help(
@@ -102,6 +113,7 @@ async fn in_use(listen: SocketAddr) -> anyhow::Error {
 pub(super) async fn serve_app(
     app: &Arc<App>,
     listener: TcpListener,
+    mut endpoint: HttpEndpoint,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let is_loopback = listener.local_addr()?.ip().is_loopback();
@@ -110,7 +122,6 @@ pub(super) async fn serve_app(
     }
     let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
     let routes = routes.merge(app.admission_routes());
-    let mut endpoint = app.endpoint();
     endpoint.connections = endpoint.connections.min(descriptors::connections());
     let served = serve_http(app.server(), listener, endpoint, routes, stop).await;
     served.context("the listener failed")
@@ -118,7 +129,8 @@ pub(super) async fn serve_app(
 
 fn announce(app: &App, address: SocketAddr) {
     let (sources, tools) = (app.config().sources.len(), app.pin().view().tool_count());
-    tracing::info!(url = %format_args!("http://{address}/mcp"), sources, tools, "listening");
+    let url = loopback::mcp_url(address, app.is_secured());
+    tracing::info!(%url, sources, tools, "listening");
     if !address.ip().is_loopback() && !app.requires_tokens() {
         tracing::warn!(
             %address,

@@ -83,7 +83,7 @@ fn lines(reported: &ReportedStatus, on_record: &RecordedState, style: Style) -> 
             lines.extend(style.sentence(&text, 2));
             &status["sources"]
         }
-        Err(StatusUnavailable { why, help }) => {
+        Err(StatusUnavailable { why, help, .. }) => {
             lines.extend(style.sentence(&format!("{}: {why}", style.strong("not running")), 2));
             lines
                 .extend(help.iter().flat_map(|help| style.sentence(&format!("  help: {help}"), 4)));
@@ -279,7 +279,7 @@ mod tests {
         };
         let why = "something listens on 127.0.0.1:8420 but does not answer".to_owned();
         let help = Some("see `gatefold doctor`");
-        let nobody = reported(Err(StatusUnavailable { why, help }));
+        let nobody = reported(Err(StatusUnavailable::new(why, help)));
         insta::assert_snapshot!(across_widths(|style| lines(&nobody, &on_record(), style)));
         let running = reported(Ok(json!({
             "version": "1.2.3", "process": 4242, "started_at": 1_700_000_000_000_u64,

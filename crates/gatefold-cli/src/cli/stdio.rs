@@ -50,7 +50,7 @@ pub(super) async fn run(
         () = tokio::time::sleep(FIRST_TOOLS_WAIT) => {}
         () = stop.cancelled() => {}
     }
-    let drain = app.endpoint().drain;
+    let drain = app.config().server.shutdown;
     let served = serve_stdio(app.server(), principal, audience, drain, stop.clone()).await;
     drop(socket);
     following.abort();

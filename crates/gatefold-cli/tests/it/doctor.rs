@@ -444,8 +444,8 @@ async fn our_own_gateway_is_known_where_others_can_reach_it() {
     let listen = format!("{open}listen = '{}'\n", gateway.address());
     scratch.write("gatefold.toml", format!("{}{listen}", two_sources(&scratch)));
     let run = diagnosed(&scratch);
-    let line = found(&scratch, &run, "a Gatefold listens there");
-    let process = format!("process {};", gateway.pid());
+    let line = found(&scratch, &run, "is running there");
+    let process = format!("process {} ", gateway.pid());
     assert!(line.starts_with("ok: ") && line.contains(&process), "{line}");
     assert_eq!(run.code, Some(0), "{}", run.stdout);
 }

@@ -51,6 +51,7 @@ mod surface;
 mod takeover;
 mod tasks;
 mod terminal;
+mod tls;
 mod used;
 mod what_is_wrong;
 mod wrong_lines;

@@ -149,7 +149,8 @@ impl Gateway {
     /// The address without scheme and path.
     pub(crate) fn address(&self) -> String {
         let url = self.url();
-        url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned()
+        let (_, address) = url.split_once("://").unwrap();
+        address.trim_end_matches("/mcp").to_owned()
     }
 
     pub(crate) fn signal(&self, name: &str) {

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::identity::{Authenticator, SoleUser};
+use super::tls::ListenerTls;
 
 /// How an HTTP endpoint behaves.
 #[derive(Clone)]
@@ -29,6 +30,9 @@ pub struct HttpEndpoint {
     pub session_idle: Duration,
     /// How long running calls may take to finish once the endpoint is shut down.
     pub drain: Duration,
+    /// What secures its connections. Without it they are not secured; with it none is served that
+    /// is not.
+    pub tls: Option<Arc<ListenerTls>>,
     /// Who makes a request. By default everybody is the local user.
     pub authenticator: Arc<dyn Authenticator>,
 }
@@ -48,6 +52,7 @@ impl Default for HttpEndpoint {
             connection_idle: Duration::from_secs(90),
             session_idle: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(10),
+            tls: None,
             authenticator: Arc::<SoleUser>::default(),
         }
     }
@@ -66,6 +71,7 @@ impl fmt::Debug for HttpEndpoint {
             .field("connection_idle", &self.connection_idle)
             .field("session_idle", &self.session_idle)
             .field("drain", &self.drain)
+            .field("tls", &self.tls)
             .finish_non_exhaustive()
     }
 }

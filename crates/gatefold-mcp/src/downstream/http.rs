@@ -33,12 +33,15 @@ use crate::protocol::headers::LAST_EVENT_ID;
 use crate::protocol::{Era, RpcError, rpc};
 use bodies::RequestBodies;
 use headers::{RefusedResponse, accepts, not_allowed, refused, session_id};
+pub use securing::HTTPS_ONLY;
 
 mod bodies;
 mod budget;
 mod connections;
 mod headers;
+mod parting;
 mod posts;
+mod securing;
 mod undated;
 
 /// How often silent sessions are looked for.

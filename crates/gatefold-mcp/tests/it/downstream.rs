@@ -17,6 +17,7 @@ mod shutdown;
 mod sign_in;
 mod stdio;
 mod streams;
+mod tls;
 mod versions;
 
 use libtest_mimic::Trial;
@@ -39,6 +40,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         sign_in::trials(),
         stdio::trials(),
         streams::trials(),
+        tls::trials(),
         versions::trials(),
     ];
     trials.into_iter().flatten().collect()

@@ -5,23 +5,21 @@
 
 use std::fs;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::kinds::{KindSection as _, Need};
-use gatefold::config::{ClientServer, Config, ConfigError, Inputs};
+use gatefold::config::{ClientServer, Config, ConfigError, Inputs, ServerConfig};
 use gatefold_clients::{Client, ConfigFile, Scope};
 
 use super::{Finding, Level, Section};
+use crate::found::{is_https, port};
 use crate::{
     FoundFile, KeptServer, RequiredVariables, ServedSources, ServerOverlap, SourceReach, programs,
     shell,
 };
-
-/// The port of an address that names none (RFC 9110, section 4.2.1).
-const HTTP_PORT: u16 = 80;
 
 /// What is known of the gateway that clients' entries should lead to.
 pub(super) struct GatewayFacts<'a> {
@@ -218,10 +216,18 @@ fn program(
 
 /// Judges an entry with an address, whose gateway has to run already.
 fn address(file: &ConfigFile, url: &str, known: &GatewayFacts<'_>) -> Finding {
-    let listen = known.config.server.listen;
-    if !leads_to(url, listen) {
+    let server = &known.config.server;
+    let again = || format!("{} --http", connect(file, known));
+    if !leads_to(url, server) {
+        let listen = server.listen;
         let what = format!("its entry leads to `{url}`, but `listen` in `[server]` is `{listen}`");
-        return finding(file, Level::Warning, what).fix(format!("{} --http", connect(file, known)));
+        return finding(file, Level::Warning, what).fix(again());
+    }
+    let is_secured = url.parse().is_ok_and(|url| is_https(&url));
+    if is_secured != server.tls.is_some() {
+        let spoken = if is_secured { "HTTP: `server.tls` is not set" } else { "HTTPS" };
+        let what = format!("its entry leads to `{url}`, but Gatefold speaks {spoken}");
+        return finding(file, Level::Warning, what).fix(again());
     }
     if !known.is_running {
         let what = format!("its entry leads to `{url}`, where no gateway is running");
@@ -230,16 +236,25 @@ fn address(file: &ConfigFile, url: &str, known: &GatewayFacts<'_>) -> Finding {
     finding(file, Level::Ok, "Gatefold is connected, over HTTP")
 }
 
-/// Whether a URL's address is one that a gateway listens on.
-fn leads_to(url: &str, listen: SocketAddr) -> bool {
+/// Whether a URL's address is one that a gateway listens on, or a name that it answers to.
+fn leads_to(url: &str, server: &ServerConfig) -> bool {
+    let listen = server.listen;
     let uri = url.parse::<http::Uri>().unwrap_or_default();
     let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
+    let is_name = |allowed: &String| {
+        let allowed = allowed.parse::<http::uri::Authority>();
+        allowed.is_ok_and(|allowed| allowed.host().eq_ignore_ascii_case(host))
+    };
     let is_there = match host.parse::<IpAddr>() {
         Ok(address) => address == listen.ip(),
-        Err(_) => host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback(),
+        Err(_) => {
+            let public = server.public_url.as_ref().and_then(|url| url.host_str());
+            host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback()
+                || is_https(&uri)
+                    && (public == Some(host) || server.allowed_hosts.iter().any(is_name))
+        }
     };
-    let port = uri.port_u16().unwrap_or(HTTP_PORT);
-    port == listen.port() && (is_there || listen.ip().is_unspecified())
+    port(&uri) == Some(listen.port()) && (is_there || listen.ip().is_unspecified())
 }
 
 #[cfg(test)]
@@ -258,8 +273,15 @@ mod tests {
             ("http://127.0.0.1:8420/mcp", "192.0.2.7:8420", false),
             ("http://127.0.0.1:8420/mcp", "0.0.0.0:8420", true),
             ("http://192.0.2.7:8420/mcp", "0.0.0.0:8420", true),
+            ("https://tools.example:8420/mcp", "192.0.2.7:8420", true),
+            ("https://tools.example/mcp", "192.0.2.7:443", true),
+            ("https://tools.example/mcp", "192.0.2.7:8420", false),
+            ("https://another.example:8420/mcp", "192.0.2.7:8420", false),
         ] {
-            assert_eq!(leads_to(url, listen.parse().unwrap()), expected, "{url} {listen}");
+            let listen = listen.parse().unwrap();
+            let allowed_hosts = vec!["tools.example".to_owned()];
+            let server = ServerConfig { listen, allowed_hosts, ..ServerConfig::default() };
+            assert_eq!(leads_to(url, &server), expected, "{url} {listen}");
         }
     }
 }

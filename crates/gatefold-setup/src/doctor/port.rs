@@ -1,5 +1,6 @@
 //! The address that a gateway listens on: free, already ours, or somebody else's.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -31,7 +32,7 @@ pub(super) async fn look(
     listen: SocketAddr,
     running: Option<&ServingGateway>,
 ) -> (Vec<Finding>, bool) {
-    let (mut findings, is_ours) = look_at(listen).await;
+    let (mut findings, is_ours) = look_at(listen, running).await;
     findings.extend(running.and_then(|gateway| elsewhere(listen, gateway)));
     (findings, is_ours)
 }
@@ -51,14 +52,14 @@ fn elsewhere(listen: SocketAddr, running: &ServingGateway) -> Option<Finding> {
     Some(Finding::new(Section::Port, Level::Note, what).at(address).fix(fix))
 }
 
-async fn look_at(listen: SocketAddr) -> (Vec<Finding>, bool) {
+async fn look_at(listen: SocketAddr, running: Option<&ServingGateway>) -> (Vec<Finding>, bool) {
     let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let Err(error) = TcpListener::bind(listen).await else {
         return (vec![found(Level::Ok, "the port is free".to_owned())], false);
     };
     let finding = match error.kind() {
         io::ErrorKind::AddrInUse => {
-            let finding = taken(listen).await;
+            let finding = taken(listen, running).await;
             let is_ours = finding.level < Level::Fault;
             return (vec![finding], is_ours);
         }
@@ -76,14 +77,23 @@ async fn look_at(listen: SocketAddr) -> (Vec<Finding>, bool) {
     (vec![finding], false)
 }
 
-async fn taken(listen: SocketAddr) -> Finding {
-    let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
+async fn taken(listen: SocketAddr, running: Option<&ServingGateway>) -> Finding {
+    // One that speaks HTTPS gives no status over HTTP, but has said so over its own socket.
+    if let Some(running) = running.filter(|running| running.address == reachable(listen)) {
+        return found_running(listen, &running.version, running.process);
+    }
     let status = timeout(QUESTION_DEADLINE, status(reachable(listen))).await.ok().flatten();
-    let Some(status) = status else {
-        return silent(listen, holder(listen.port()).as_ref());
-    };
-    let version = status["version"].as_str().unwrap_or_default();
-    let process = &status["process"];
+    match status {
+        Some(status) => {
+            let version = status["version"].as_str().unwrap_or_default();
+            found_running(listen, version, &status["process"])
+        }
+        None => silent(listen, holder(listen.port()).as_ref()),
+    }
+}
+
+fn found_running(listen: SocketAddr, version: &str, process: impl fmt::Display) -> Finding {
+    let found = |level, what: String| Finding::new(Section::Port, level, what).at(listen);
     let what = format!("a gateway of version {version} is running there, process {process}");
     if parts(version) < parts(env!("CARGO_PKG_VERSION")) {
         let what = format!("{what}; this program is newer");

@@ -14,6 +14,7 @@ use http::request::Parts;
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
 use super::people::People;
+use super::tls::TlsError;
 use crate::config::{IssuerConfig, ServerConfig};
 
 /// Who may reach the endpoint.
@@ -146,8 +147,9 @@ impl App {
         Ok(())
     }
 
-    /// The settings of the HTTP endpoint under the configuration in force.
-    pub fn endpoint(&self) -> HttpEndpoint {
+    /// The settings of the HTTP endpoint under the configuration in force. It reads the
+    /// certificate and the key that `server.tls` names.
+    pub fn endpoint(&self) -> Result<HttpEndpoint, TlsError> {
         let applied = self.applied.load();
         let server = &applied.config.server;
         let mut endpoint = HttpEndpoint {
@@ -159,6 +161,7 @@ impl App {
             connection_idle: server.connection_idle,
             session_idle: server.session_idle,
             drain: server.shutdown,
+            tls: self.listener_tls()?,
             authenticator: self.admission.authenticator(),
             ..HttpEndpoint::default()
         };
@@ -168,6 +171,6 @@ impl App {
             endpoint.allowed_hosts.extend(url.host_str().map(str::to_owned));
             endpoint.allowed_origins.push(url.origin().ascii_serialization());
         }
-        endpoint
+        Ok(endpoint)
     }
 }

@@ -1,5 +1,5 @@
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use arc_swap::ArcSwap;
 use gatefold_core::{Clock, Principal, SystemClock};
@@ -153,6 +153,7 @@ impl AppBuilder {
             counted: TokenCounts::default(),
             admission,
             people,
+            secured: OnceLock::new(),
         };
         app.apply(config).await?;
         if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {

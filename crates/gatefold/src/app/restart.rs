@@ -4,14 +4,16 @@ use crate::config::{Config, DEFAULT_LISTEN, ServerConfig};
 
 /// The keys that changed and need a restart.
 pub(super) fn needed(old: &Config, new: &Config) -> Vec<&'static str> {
-    let ServerConfig { listen, authentication, .. } = &new.server;
+    let ServerConfig { listen, tls, authentication, .. } = &new.server;
     let rest = |server: &ServerConfig| ServerConfig {
         listen: DEFAULT_LISTEN,
+        tls: None,
         authentication: None,
         ..server.clone()
     };
     [
         ("server.listen", *listen != old.server.listen),
+        ("server.tls", *tls != old.server.tls),
         ("server.authentication", *authentication != old.server.authentication),
         ("server", rest(&new.server) != rest(&old.server)),
         ("state.dir", new.state_dir != old.state_dir),

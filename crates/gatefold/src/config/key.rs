@@ -80,6 +80,8 @@ pub enum Kind {
     OAuth,
     /// Issuers of tokens, in tables.
     Issuers,
+    /// The files of a certificate and of its key.
+    TlsFiles,
     /// Operations of an HTTP API, in tables.
     Actions,
     /// What is said about tables, by their names.
@@ -160,7 +162,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
-            Self::OAuth => "table",
+            Self::OAuth | Self::TlsFiles => "table",
             Self::Rate => "rate",
             Self::Actions | Self::Issuers => "list of tables",
             Self::TableNotes => "table of tables",
@@ -220,6 +222,7 @@ impl Kind {
                 "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
                  `introspection_endpoint`, `client_id` and `client_secret`"
             }
+            Self::TlsFiles => "`cert` and `key`, both files with PEM",
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
@@ -249,6 +252,7 @@ impl Kind {
                 | Self::Groups
                 | Self::Auth
                 | Self::OAuth
+                | Self::TlsFiles
                 | Self::Actions
                 | Self::Issuers
                 | Self::TableNotes

@@ -12,7 +12,7 @@ pub mod mcp;
 mod needs;
 mod oauth;
 mod parts;
-mod shared_values;
+pub(in crate::config) mod shared_values;
 mod skills;
 
 use std::fmt;

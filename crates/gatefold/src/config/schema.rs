@@ -195,6 +195,12 @@ fn kind(kind: &Kind) -> Value {
         Kind::Rate => pattern(r"^[1-9][0-9]*/[smh]$"),
         Kind::Auth => auth(),
         Kind::OAuth => oauth(),
+        Kind::TlsFiles => json!({
+            "type": "object",
+            "properties": { "cert": filled(), "key": filled() },
+            "required": ["cert", "key"],
+            "additionalProperties": false,
+        }),
         Kind::Actions => list(&action()),
         Kind::Issuers => list(&issuer()),
         Kind::BuiltinTools => builtin_tools(),

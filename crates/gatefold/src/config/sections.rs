@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use gatefold_config::{
-    Count, Document, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, fault, parsed,
+    Count, Document, Field, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, fault,
+    parsed,
 };
 use gatefold_core::{AgentId, ClientName, Secret, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
@@ -20,6 +21,7 @@ use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::issuers::{self, PublicUrl};
 use super::kinds::Kinds;
+use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
 use super::sources::{self, SourceDraft};
@@ -27,7 +29,7 @@ use super::tool_modes::ModeOf;
 use super::users;
 use super::{
     AgentConfig, AuditConfig, AuthenticationMode, DisclosureConfig, ResultsConfig, SearchConfig,
-    ServerConfig, UserConfig,
+    ServerConfig, TlsFiles, UserConfig,
 };
 
 /// The content of one `gatefold.toml`.
@@ -289,6 +291,25 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
     set(&mut server.session_idle, keys.session_idle);
+    server.tls = table.field("tls").and_then(|field| tls(&field));
+}
+
+#[derive(Deserialize, Default)]
+struct TlsKeys {
+    cert: Option<FilePath>,
+    key: Option<FilePath>,
+}
+
+fn tls(field: &Field<'_>) -> Option<TlsFiles> {
+    let mut table = field.table()?;
+    for key in ["cert", "key"] {
+        if table.peek(key).is_none() {
+            missing(field, key);
+        }
+    }
+    let keys: TlsKeys = table.read()?;
+    table.finish();
+    Some(TlsFiles { cert: keys.cert?.0, key: keys.key?.0 })
 }
 
 #[derive(Deserialize, Clone, Copy)]

@@ -34,6 +34,7 @@ fn an_empty_file_has_the_documented_defaults() {
             },
             ServerConfig {
                 listen: 127.0.0.1:8420,
+                tls: None,
                 authentication: None,
                 public_url: None,
                 issuers: [],
@@ -205,6 +206,12 @@ fn every_key_is_taken() {
         ],
         ServerConfig {
             listen: 127.0.0.1:99,
+            tls: Some(
+                TlsFiles {
+                    cert: "/tls/cert.pem",
+                    key: "/tls/key.pem",
+                },
+            ),
             authentication: None,
             public_url: None,
             issuers: [],
@@ -424,6 +431,7 @@ shutdown = "3s"
 listen = "localhost:${PORT}"
 allowed_hosts = ["gatefold.example"]
 allowed_origins = ["https://console.example"]
+tls = { cert = "/tls/cert.pem", key = "/tls/key.pem" }
 
 [state]
 dir = "~/state"

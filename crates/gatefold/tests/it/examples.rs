@@ -41,11 +41,17 @@ fn the_reference_shows_the_defaults() {
     let text = uncommented.join("\n").replace("#[", "[");
     let (said, default) = (toml(&text).unwrap(), Config::default());
     assert_eq!(said.limits, default.limits);
-    // Left out, it is no word of its own, so its example is shown.
+    // Left out, these have no value of their own, so examples are shown.
+    assert!(said.server.tls.is_some());
     assert_eq!(said.server.authentication, Some(AuthenticationMode::Token));
     assert!(said.server.public_url.is_some() && said.server.issuers.len() == 1);
-    let said_server =
-        ServerConfig { authentication: None, public_url: None, issuers: Vec::new(), ..said.server };
+    let said_server = ServerConfig {
+        authentication: None,
+        tls: None,
+        public_url: None,
+        issuers: Vec::new(),
+        ..said.server
+    };
     assert_eq!(said_server, default.server);
     assert_eq!(said.disclosure, default.disclosure);
     assert_eq!(said.audit, default.audit);

@@ -155,6 +155,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a list of addresses", "[server]\nlisten = ['127.0.0.1:80']"),
     ("host and port apart", "[server]\nport = 80"),
     ("any origin", "[server]\nallowed_origins = ['*']"),
+    ("a certificate without its key", "[server]\ntls = { cert = 'cert.pem' }"),
     ("seconds for a timeout", "[sources.a]\ncommand = 'x'\ntimeout = 30"),
     ("another client's address", "[sources.a]\ncommand = 'x'\nserverUrl = 'http://h'"),
     ("another client's transport", "[sources.a]\ncommand = 'x'\ntype = 'stdio'"),
@@ -279,6 +280,10 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
     # any origin
     gatefold.toml:2:20: `server.allowed_origins[0]` is not an origin: "*"
       help: write scheme, host and port as a browser sends them: "https://host.example"
+
+    # a certificate without its key
+    gatefold.toml:2:7: `server.tls` has no `key`
+      help: write `key = "..."` in it
 
     # seconds for a timeout
     gatefold.toml:3:1: `sources.a.timeout` is not a known key

@@ -38,8 +38,13 @@ impl World {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let stop = CancellationToken::new();
-        let serving =
-            serve_http(app.server(), listener, app.endpoint(), Router::new(), stop.clone());
+        let serving = serve_http(
+            app.server(),
+            listener,
+            app.endpoint().unwrap(),
+            Router::new(),
+            stop.clone(),
+        );
         tokio::spawn(serving);
         Self { app, desk, url, _stop: stop.drop_guard(), _folder: folder }
     }

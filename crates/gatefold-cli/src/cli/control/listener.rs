@@ -162,7 +162,8 @@ impl Answering {
     }
 
     fn identity(&self) -> GatewayIdentity {
-        let url = |listen| format!("http://{}/mcp", loopback::reachable(listen));
+        let is_secured = self.app.is_secured();
+        let url = |listen| loopback::mcp_url(loopback::reachable(listen), is_secured);
         let files = self.app.config().files;
         GatewayIdentity {
             role: self.role,

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use gatefold::Environment;
 use gatefold::config::load;
+use gatefold_mcp::HTTPS_ONLY;
 use serde_json::Value;
 
 use crate::cli::arguments::SharedOptions;
@@ -38,6 +39,14 @@ pub(super) struct ReportedStatus {
 pub(in crate::cli) struct StatusUnavailable {
     pub(in crate::cli) why: String,
     pub(in crate::cli) help: Option<&'static str>,
+    /// Whether a gateway runs there that speaks HTTPS, which commands do not.
+    pub(in crate::cli) is_secured: bool,
+}
+
+impl StatusUnavailable {
+    pub(super) fn new(why: impl Into<String>, help: Option<&'static str>) -> Self {
+        Self { why: why.into(), help, is_secured: false }
+    }
 }
 
 impl StatusInquiry<'_> {
@@ -53,9 +62,8 @@ impl StatusInquiry<'_> {
             return Ok(self.elsewhere(silent).await);
         };
         let status = gateway.ask(&ControlRequest::Status).await;
-        let running = status.map_err(|error| StatusUnavailable {
-            why: error.to_string(),
-            help: Some("see `gatefold doctor`"),
+        let running = status.map_err(|error| {
+            StatusUnavailable::new(error.to_string(), Some("see `gatefold doctor`"))
         });
         let url = gateway.identity.url.clone();
         Ok(ReportedStatus { url, running, gateway: Some(gateway), others, silent })
@@ -77,9 +85,11 @@ impl StatusInquiry<'_> {
 
 async fn over_http(listen: SocketAddr) -> ReportedStatus {
     let address = loopback::reachable(listen);
+    let running = ask(address).await;
+    let is_secured = running.as_ref().is_err_and(|unavailable| unavailable.is_secured);
     ReportedStatus {
-        url: Some(format!("http://{address}/mcp")),
-        running: ask(address).await,
+        url: Some(loopback::mcp_url(address, is_secured)),
+        running,
         gateway: None,
         others: Vec::new(),
         silent: Vec::new(),
@@ -92,27 +102,33 @@ async fn ask(address: SocketAddr) -> Result<Value, StatusUnavailable> {
     if status["sources"].is_array() {
         return Ok(status);
     }
-    Err(StatusUnavailable {
-        why: format!(
-            "the gateway on {address}, process {}, requires tokens, and says no more there",
-            status["process"]
-        ),
-        help: Some("ask without `--listen`, with the gateway's state directory"),
-    })
+    let why = format!(
+        "the gateway on {address}, process {}, requires tokens, and says no more there",
+        status["process"]
+    );
+    Err(StatusUnavailable::new(why, Some(ASK_ITS_SOCKET)))
 }
+
+/// Where a gateway says more than over HTTP.
+const ASK_ITS_SOCKET: &str = "ask without `--listen`, with the gateway's state directory";
 
 /// What a gateway tells anybody who asks: at least its version and its process.
 pub(in crate::cli) async fn sign_of_life(address: SocketAddr) -> Result<Value, StatusUnavailable> {
-    let of_another = |why| StatusUnavailable { why, help: Some("see `gatefold doctor`") };
+    let of_another = |why| StatusUnavailable::new(why, Some("see `gatefold doctor`"));
     let answer = loopback::get(address, "/status").await.map_err(|error| match error.kind() {
         ErrorKind::ConnectionRefused => {
-            StatusUnavailable { why: format!("no gateway runs on {address}"), help: None }
+            StatusUnavailable::new(format!("no gateway runs on {address}"), None)
         }
         ErrorKind::TimedOut => {
             of_another(format!("something listens on {address} but does not answer"))
         }
         _ => of_another(format!("the listener on {address} gave no answer: {error}")),
     })?;
+    if answer.status == 400 && answer.body == HTTPS_ONLY {
+        let why = format!("the gateway on {address} speaks HTTPS, which this command does not");
+        let help = Some(ASK_ITS_SOCKET);
+        return Err(StatusUnavailable { is_secured: true, ..StatusUnavailable::new(why, help) });
+    }
     let status = serde_json::from_str::<Value>(&answer.body).ok();
     let is_ours = |status: &Value| {
         let is_full = status["sources"].is_array();

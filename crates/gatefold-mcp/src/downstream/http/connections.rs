@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,13 +18,15 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::undated;
+use super::{securing, undated};
 use crate::downstream::endpoint::HttpEndpoint;
+use crate::downstream::tls::ListenerTls;
 
 /// What one connection buffers of a request's head, and of a body at a time, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -64,11 +67,17 @@ pub(super) async fn serve(
         };
         let Some(place) = connections.enter(shutdown) else {
             tracing::debug!("a connection was refused, as many are in use as may be");
-            let _ = stream.try_write(NO_PLACE);
+            if endpoint.tls.is_none() {
+                let _ = stream.try_write(NO_PLACE);
+            }
             continue;
         };
-        let (head, idle) = (endpoint.head_deadline, endpoint.connection_idle);
-        tasks.spawn(serve_one(stream, app.clone(), place, head, idle));
+        let terms = ConnectionTerms {
+            tls: endpoint.tls.clone(),
+            head_deadline: endpoint.head_deadline,
+            idle: endpoint.connection_idle,
+        };
+        tasks.spawn(serve_one(stream, app.clone(), place, terms));
     }
     drop(listener);
     tasks.close();
@@ -81,21 +90,49 @@ fn is_of_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-async fn serve_one(
-    stream: TcpStream,
-    app: Router,
-    place: ConnectionPlace,
+/// How a connection is served.
+struct ConnectionTerms {
+    tls: Option<Arc<ListenerTls>>,
+    /// From its beginning to the head of its first request, the handshake included.
     head_deadline: Duration,
     idle: Duration,
-) {
+}
+
+async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms: ConnectionTerms) {
     // Otherwise a small answer waits for the acknowledgement of the one before (Nagle).
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
+    let ConnectionTerms { tls, head_deadline, idle } = terms;
+    let mut first_head = pin!(sleep(head_deadline));
+    let peer = stream.peer_addr().ok();
+    let Some(tls) = tls else {
+        return exchange(stream, peer, app, place, first_head, idle).await;
+    };
+    let secured = tokio::select! {
+        biased;
+        () = place.end.cancelled() => None,
+        () = &mut first_head => None,
+        secured = securing::secured(stream, &tls) => secured,
+    };
+    if let Some(stream) = secured {
+        exchange(stream, peer, app, place, first_head, idle).await;
+    }
+}
+
+/// Serves the requests of a connection. `first_head` is when the head of the first must be there.
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin,
+    peer: Option<SocketAddr>,
+    app: Router,
+    place: ConnectionPlace,
+    mut first_head: Pin<&mut Sleep>,
+    idle: Duration,
+) {
     if !SystemClock.now().has_http_date() {
         return undated::refuse(stream).await;
     }
-    let (state, peer) = (place.state.clone(), stream.peer_addr().ok());
+    let state = place.state.clone();
     let app = TowerToHyperService::new(app);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
         if let Some(peer) = peer {
@@ -116,7 +153,6 @@ async fn serve_one(
         .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = pin!(connection);
-    let mut first_head = pin!(sleep(head_deadline));
     let (mut awaits_head, mut is_ending) = (true, false);
     loop {
         tokio::select! {

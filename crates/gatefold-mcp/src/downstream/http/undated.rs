@@ -4,21 +4,16 @@
 //! they carry it, and panics on a date before 1970 or after 9999.
 
 use std::sync::Once;
-use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::io::{AsyncRead, AsyncWrite};
 
+use super::parting;
 use crate::protocol::{RpcError, rpc};
 
 const REASON: &str = "the system's date is before 1970 or after 9999, so nothing can be answered over HTTP: set the clock";
 
-/// How long a refused client may take to read the reason.
-const READING: Duration = Duration::from_secs(1);
-
 /// Answers with the reason for the refusal.
-pub(super) async fn refuse(mut stream: TcpStream) {
+pub(super) async fn refuse(stream: impl AsyncRead + AsyncWrite + Unpin) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| tracing::error!("{REASON}"));
     let body = rpc::refusal(None, &RpcError::internal(REASON));
@@ -27,20 +22,13 @@ pub(super) async fn refuse(mut stream: TcpStream) {
          content-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
-    let told = async {
-        stream.write_all(answer.as_bytes()).await?;
-        stream.shutdown().await?;
-        // Unread data would reset the connection before the client has read the answer.
-        let mut rest = [0; 4096];
-        while stream.read(&mut rest).await? > 0 {}
-        std::io::Result::Ok(())
-    };
-    let _ = timeout(READING, told).await;
+    parting::answer(stream, &answer).await;
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::net::TcpListener;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    use tokio::net::{TcpListener, TcpStream};
 
     use super::*;
 

@@ -1,8 +1,10 @@
+use std::path::Path;
+
 use serde_json::{Value, json};
 use url::Url;
 
-use super::super::IssuerConfig;
 use super::super::key::{ApplyMode, Key, Kind, duration};
+use super::super::{IssuerConfig, TlsFiles};
 use super::FixedSection;
 use super::sections::strings;
 
@@ -33,6 +35,23 @@ pub(super) const SERVER: FixedSection = FixedSection {
                 Kind::Choice(&["none", "token"]),
                 "Whether callers have to say who they are.",
             )
+        },
+        Key {
+            details: "Then it speaks HTTPS and nothing else, with TLS 1.2 or 1.3. `cert` has the \
+                      certificate, followed by those of its issuers; `key` has its key: PKCS #8, SEC1 \
+                      or PKCS #1, without a passphrase. Both are read again when they change and on \
+                      SIGHUP; a pair that cannot be used leaves the one in use, and the log says why. \
+                      The certificate's name has to be in `public_url` or `allowed_hosts`. It says \
+                      nothing about who may come in: see `authentication`.",
+            value: |config| {
+                let TlsFiles { cert, key } = config.server.tls.as_ref()?;
+                let text = |path: &Path| path.display().to_string();
+                Some(json!({ "cert": text(cert), "key": text(key) }))
+            },
+            unset: "plain HTTP",
+            example: "{ cert = \"tls/fullchain.pem\", key = \"tls/privkey.pem\" }",
+            applies: ApplyMode::Restart,
+            ..Key::new("tls", Kind::TlsFiles, "The certificate and key that secure the endpoint.")
         },
         Key {
             details: "Scheme, host and port, as behind a proxy. It is what tokens of `[[server.issuers]]` \

@@ -46,7 +46,7 @@ pub(super) fn lines(reported: &ReportedStatus, style: Style, rows: usize) -> Vec
 pub(super) fn summary(asked: &StatusAnswer) -> String {
     let running = match asked {
         Ok(running) => running,
-        Err(StatusUnavailable { why, help }) => {
+        Err(StatusUnavailable { why, help, .. }) => {
             let help = help.map(|help| format!("; help: {help}")).unwrap_or_default();
             return format!("waiting for a gateway: {why}{help}");
         }
@@ -259,11 +259,11 @@ mod tests {
 
     #[test]
     fn without_a_gateway_the_view_waits() {
-        let mut silence = StatusUnavailable { why: "nobody".to_owned(), help: None };
+        let mut silence = StatusUnavailable::new("nobody", None);
         let waiting = |silence| lines(&reported(Err(silence)), Style::plain().within(80), 24);
         let head = "waiting for a gateway";
         assert_eq!(waiting(silence), [head, "nobody", "q quits"]);
-        silence = StatusUnavailable { why: "somebody".to_owned(), help: Some("look") };
+        silence = StatusUnavailable::new("somebody", Some("look"));
         assert_eq!(waiting(silence), [head, "somebody", "help: look", "q quits"]);
     }
 }
