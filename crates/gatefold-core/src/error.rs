@@ -115,6 +115,10 @@ pub enum BusyResource {
     Places,
     /// Connections, one per user: all of them are in use.
     Connections,
+    /// Sessions of the user who calls, at all sources together: all of them are in use.
+    OwnSessions,
+    /// Sessions of all users, at all sources together.
+    Sessions,
     /// Calls of one user that wait for that user's answers.
     Questions,
     /// The source's first start, which downloads what it needs.
@@ -129,6 +133,11 @@ impl BusyResource {
             Self::Calls => "has too many calls waiting",
             Self::Places => "had no place free before the call's deadline, and nothing was sent",
             Self::Connections => "has all its connections in use by other users",
+            Self::OwnSessions => {
+                "has no session free for you: as many as one user may have are in use, here or at \
+                 other servers"
+            }
+            Self::Sessions => "has no session free, as all users' sessions are in use",
             Self::Questions => "has too many calls waiting for your answers",
             Self::Download => "is still downloading what it needs to start, and nothing was sent",
             Self::Rate { .. } => "has had as many calls as its `rate` allows, and nothing was sent",
@@ -139,8 +148,9 @@ impl BusyResource {
     pub fn advice(self) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Self::Calls | Self::Places => "try again shortly",
+            Self::OwnSessions => "try again when one of your other calls has ended",
             Self::Connections => "try again in a minute, when one of them may be free",
-            Self::Download => "try again in a minute",
+            Self::Download | Self::Sessions => "try again in a minute",
             Self::Questions => "answer one of them first, then try again",
             Self::Rate { retry_after_s } => {
                 return Cow::Owned(format!("try again in {retry_after_s} s"));

@@ -36,6 +36,13 @@ pub trait Credentials: Send + Sync + 'static {
     /// [`Credentials::obtain`].
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet>;
 
+    /// Tells the sign-ins of an identity apart, as far as the present one is known now. A session that
+    /// was opened under one is not used under another. A refreshed token is the same sign-in.
+    fn sign_in(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<u64> {
+        let _ = (domain, identity);
+        None
+    }
+
     /// Obtains credentials, for example by a refresh. The request's own deadline bounds the wait.
     fn obtain<'a>(
         &'a self,

@@ -26,7 +26,8 @@ use gatefold_dispatch::{
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{
-    EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces, Transport,
+    EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits,
+    StartPlaces, Transport, UserSessionLimits,
 };
 use gatefold_policy::Policy;
 use serde_json::value::{RawValue, to_raw_value};
@@ -219,6 +220,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         keeper: Arc::new(NoManifests),
         clock,
         starts: Arc::new(StartPlaces::new(StartLimits::default())),
+        sessions: Arc::new(SessionPlaces::new(UserSessionLimits::default())),
     };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),

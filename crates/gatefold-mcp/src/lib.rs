@@ -15,6 +15,7 @@ pub use downstream::{
     serve_stdio,
 };
 pub use upstream::{
-    EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, StartLimits, StartPlaces,
-    StdioSettings, Transport, answer_to_stranger, end_children, kill_children, source_limits,
+    EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits,
+    StartPlaces, StdioSettings, Transport, UserSessionLimits, answer_to_stranger, end_children,
+    kill_children, source_limits,
 };

@@ -22,6 +22,7 @@ mod reading_pace;
 mod request;
 mod roots;
 mod session;
+mod session_places;
 mod settings;
 mod source;
 mod source_log;
@@ -34,6 +35,7 @@ mod wire;
 pub use challenge::answer_to_stranger;
 pub(crate) use lines::{Line, Lines};
 pub use process::{INSIDE, end_children, kill_children};
+pub use session_places::{SessionPlaces, UserSessionLimits};
 pub use settings::{EraChoice, HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};
 pub use starts::{StartLimits, StartPlaces};
@@ -42,6 +44,7 @@ pub use starts::{StartLimits, StartPlaces};
 pub mod source_limits {
     pub use super::log_budget::{BYTES as LOGGED_BYTES, LINES as LOGGED_LINES};
     pub use super::session::{LATE_CALLS, LIST_BYTES, PAGES, PING_DEADLINE};
+    pub use super::session_places::{SESSIONS_OF_USER, SESSIONS_OF_USERS};
     pub use super::source::{GATHERING, LONGEST_GATHERING};
     pub use super::source_log::{BYTES as KEPT_BYTES, LINE_BYTES, LINES as KEPT_LINES};
 }

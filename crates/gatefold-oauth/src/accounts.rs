@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Clock, Domain, UpstreamIdentity};
+use gatefold_core::{BoxError, Clock, Domain, Timestamp, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, RefusalCause,
 };
@@ -191,6 +191,12 @@ impl Credentials for Accounts {
         let place = place(&site, domain, identity);
         let entry = self.inner.entry(&place);
         entry.at_hand(&site, &*self.inner.clock)
+    }
+
+    fn sign_in(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<u64> {
+        let site = self.inner.site(domain)?;
+        let entry = self.inner.entry(&place(&site, domain, identity));
+        entry.signed_in_at().map(Timestamp::as_millis)
     }
 
     fn obtain<'a>(

@@ -50,6 +50,10 @@ pub(crate) struct UpstreamSession {
     in_flight: AtomicUsize,
     /// Rung when the last call under way has ended.
     unused: Notify,
+    /// The sign-in that it was opened under, see [`Credentials::sign_in`].
+    ///
+    /// [`Credentials::sign_in`]: gatefold_dispatch::Credentials::sign_in
+    pub(crate) sign_in: Option<u64>,
     /// Fires when another session takes its place. Its calls end in it.
     pub(crate) replaced: CancellationToken,
     /// Calls so far, which shows a watcher whether the session was used in the meantime.
@@ -116,6 +120,7 @@ impl UpstreamSession {
             log_level: Mutex::default(),
             in_flight: AtomicUsize::new(0),
             unused: Notify::new(),
+            sign_in: None,
             replaced: CancellationToken::new(),
             uses: AtomicU64::new(0),
             listed: AtomicBool::new(false),

@@ -24,6 +24,7 @@ use super::own_secrets;
 use super::request::WireError;
 use super::roots::{RootsOffer, SessionRoots, SoleClient};
 use super::session::UpstreamSession;
+use super::session_places::SessionPlaces;
 use super::settings::{McpSettings, Transport};
 use super::source_log::SourceLog;
 use super::starts::{StartPlaces, StartTicket};
@@ -41,7 +42,7 @@ mod subscriptions;
 
 pub use self::lists::{GATHERING, LONGEST_GATHERING};
 use self::own_lists::{IdentityLists, OWN_LISTS};
-use self::pool::{SessionKey, SessionPool, SessionPurpose, SessionSlot};
+use self::pool::{SessionKey, SessionPool, SessionPurpose};
 use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
@@ -64,6 +65,7 @@ pub struct McpSource {
     clock: Arc<dyn Clock>,
     keeper: Arc<dyn Manifests>,
     starts: Arc<StartPlaces>,
+    places: Arc<SessionPlaces>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
     /// The lists that it gave to separate identities.
     own_lists: Mutex<IdentityLists>,
@@ -120,6 +122,8 @@ pub struct McpPorts {
     pub clock: Arc<dyn Clock>,
     /// Where a local server gets its place for starting.
     pub starts: Arc<StartPlaces>,
+    /// Where a session of a single user gets its place.
+    pub sessions: Arc<SessionPlaces>,
 }
 
 impl McpSource {
@@ -141,6 +145,7 @@ impl McpSource {
         let credentials = credentials.unwrap_or_else(|| Arc::new(StaticCredentials::default()));
         let configured = settings.transport.credentials();
         let secrets = Arc::new(own_secrets::of_transport(&settings.transport));
+        let sessions = SessionPool::of(&settings.transport);
         Arc::new(Self {
             log: Arc::new(LogBudget::new(settings.domain.clone())),
             said: Arc::new(SourceLog::new(ports.clock.clone())),
@@ -152,6 +157,7 @@ impl McpSource {
             clock: ports.clock,
             keeper: ports.keeper,
             starts: ports.starts,
+            places: ports.sessions,
             manifest: watch::Sender::new(known),
             own_lists: Mutex::new(IdentityLists::new(OWN_LISTS)),
             updates: broadcast::Sender::new(UPDATES),
@@ -160,7 +166,7 @@ impl McpSource {
             mirroring: RwLock::new(Arc::new(mirroring)),
             subscribing: tokio::sync::Mutex::default(),
             state: Mutex::new(SourceInner {
-                sessions: SessionPool::default(),
+                sessions,
                 status,
                 last_lines: Arc::default(),
                 list_failure: None,
@@ -202,12 +208,15 @@ impl McpSource {
         let notices = ServerNotices::new(self.updates.clone(), roots, is_wanted);
         let notices = notices.logging(&self.said);
         let context = self.context(identity, known, notices, &ticket);
+        let sign_in = || self.credentials.sign_in(&self.settings.domain, identity);
+        let sign_in_before = sign_in();
         let attempt = ladder::connect(&self.settings, context);
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
         let mut state = self.lock();
         match connected {
-            Ok(session) => {
+            Ok(mut session) => {
+                session.sign_in = sign_in_before.or_else(sign_in);
                 let session = Arc::new(session);
                 let protocol = session.greeting.server.protocol.clone();
                 if is_main && known.is_some_and(|known| known != session.era()) {
@@ -220,7 +229,7 @@ impl McpSource {
                     state.era = Some(session.era());
                     state.status.protocol = Some(protocol);
                 }
-                state.sessions.insert(key.clone(), SessionSlot::Open(session.clone()));
+                state.sessions.opened(key.clone(), session.clone());
                 self.set_status(&mut state, SourceState::Running, None);
                 tokio::spawn(self.clone().attend(key, session.clone()));
                 Ok(session)

@@ -7,7 +7,7 @@ use gatefold_core::{Clock, Secret, Timestamp};
 use gatefold_dispatch::{Credential, CredentialSet};
 
 use super::{RECHECK, SignInNeed, SiteSettings};
-use crate::Tokens;
+use crate::{KeptGrant, Tokens};
 
 /// The longest time before its end at which a token is renewed.
 const MARGIN: Duration = Duration::from_secs(60);
@@ -39,6 +39,8 @@ pub(super) enum AccountState {
 pub(super) struct LiveToken {
     /// That of the grant. None if no grant is kept, as with machines.
     pub(super) generation: Option<u64>,
+    /// When somebody signed in, if somebody did.
+    pub(super) signed_in_at: Option<Timestamp>,
     pub(super) set: CredentialSet,
     pub(super) expires_at: Option<Timestamp>,
     /// When it is to be renewed. None if it is good until the source refuses it.
@@ -48,7 +50,7 @@ pub(super) struct LiveToken {
 }
 
 impl LiveToken {
-    pub(super) fn new(tokens: &Tokens, generation: Option<u64>, looked_at: Duration) -> Self {
+    pub(super) fn new(tokens: &Tokens, kept: Option<&KeptGrant>, looked_at: Duration) -> Self {
         let Tokens { access, obtained_at, expires_at, .. } = tokens;
         let renew_at = expires_at.map(|end| {
             let life = end.since(*obtained_at);
@@ -56,8 +58,15 @@ impl LiveToken {
         });
         let value = Secret::new(format!("Bearer {}", access.expose()));
         let set = Arc::from([Credential { name: "authorization".to_owned(), value }]);
-        let (obtained_at, expires_at) = (*obtained_at, *expires_at);
-        Self { generation, set, expires_at, renew_at, obtained_at, looked_at }
+        Self {
+            generation: kept.map(|kept| kept.generation),
+            signed_in_at: kept.map(|kept| kept.grant.signed_in_at),
+            set,
+            expires_at: *expires_at,
+            renew_at,
+            obtained_at: *obtained_at,
+            looked_at,
+        }
     }
 
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
@@ -76,6 +85,14 @@ impl AccountEntry {
 
     pub(super) fn set(&self, state: AccountState) {
         *self.lock() = state;
+    }
+
+    /// When the present sign-in was made, if there is one in memory.
+    pub(super) fn signed_in_at(&self) -> Option<Timestamp> {
+        match &*self.lock() {
+            AccountState::Signed(token) => token.signed_in_at,
+            _ => None,
+        }
     }
 
     /// Credentials for which nobody has to be asked.

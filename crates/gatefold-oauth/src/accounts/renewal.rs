@@ -168,7 +168,7 @@ impl Renewal<'_> {
         let Some(kept) = self.kept().await? else { return Ok(Found::Nobody) };
         let Some(tokens) = &kept.grant.tokens else { return Ok(Found::Lapsed) };
         let (now, can_refresh) = (self.inner.clock.now(), tokens.refresh.is_some());
-        let mut token = self.live(tokens, Some(kept.generation));
+        let mut token = self.live(tokens, Some(&kept));
         let is_refused = refused.is_some_and(|refused| is_same(refused, &token.set));
         if is_refused && can_refresh && now.since(token.obtained_at) < RENEWABLE {
             return Ok(Found::Unwelcome);
@@ -206,7 +206,7 @@ impl Renewal<'_> {
                 self.inner.grants.release(self.place, &holder).await.map_err(store)?;
                 let now = self.inner.clock.now();
                 let tokens = grant.tokens.as_ref();
-                let token = tokens.map(|tokens| self.live(tokens, Some(kept.generation)));
+                let token = tokens.map(|tokens| self.live(tokens, Some(kept)));
                 match token.filter(|token| token.is_alive(now)) {
                     Some(token) => {
                         let renew_at = Some(now.plus(AGAIN));
@@ -238,7 +238,9 @@ impl Renewal<'_> {
         for _ in 0..WRITES {
             match self.inner.grants.write(self.place, &grant, Some(kept.generation)).await {
                 Ok(Some(generation)) => {
-                    return Ok(Refreshed::Usable(self.live(tokens, Some(generation))));
+                    let token = self.live(tokens, Some(kept));
+                    let generation = Some(generation);
+                    return Ok(Refreshed::Usable(LiveToken { generation, ..token }));
                 }
                 // Somebody signed in or out meanwhile, and that counts.
                 Ok(None) => return Ok(Refreshed::LookAgain),
@@ -247,7 +249,7 @@ impl Renewal<'_> {
             sleep(LOOK).await;
         }
         tracing::error!(domain = %self.place.domain, ?failure, "a refreshed token could not be kept");
-        Ok(Refreshed::Usable(self.live(tokens, Some(kept.generation))))
+        Ok(Refreshed::Usable(self.live(tokens, Some(kept))))
     }
 
     /// Notes that somebody has to sign in again. Returns false if the grant has changed meanwhile.
@@ -270,7 +272,7 @@ impl Renewal<'_> {
         scopes: &[String],
     ) -> Result<CredentialSet, CredentialError> {
         let Some(kept) = self.kept().await? else { return self.nobody(true) };
-        let token = kept.grant.tokens.as_ref().map(|own| self.live(own, Some(kept.generation)));
+        let token = kept.grant.tokens.as_ref().map(|own| self.live(own, Some(&kept)));
         // Somebody has signed in again since.
         if let Some(token) = token
             && !is_same(carried, &token.set)
@@ -322,8 +324,8 @@ impl Renewal<'_> {
         if may_try { Ok(none) } else { Err(self.needs_sign_in()) }
     }
 
-    fn live(&self, tokens: &Tokens, generation: Option<u64>) -> LiveToken {
-        LiveToken::new(tokens, generation, self.inner.clock.uptime())
+    fn live(&self, tokens: &Tokens, kept: Option<&KeptGrant>) -> LiveToken {
+        LiveToken::new(tokens, kept, self.inner.clock.uptime())
     }
 
     fn hold(&self, token: LiveToken) -> CredentialSet {

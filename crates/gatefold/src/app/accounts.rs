@@ -152,6 +152,10 @@ impl Credentials for LayeredCredentials {
         self.of(domain).at_hand(domain, identity)
     }
 
+    fn sign_in(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<u64> {
+        self.of(domain).sign_in(domain, identity)
+    }
+
     fn obtain<'a>(
         &'a self,
         domain: &'a Domain,

@@ -10,7 +10,7 @@ use gatefold_dispatch::{
     SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::{Egress, Settings};
-use gatefold_mcp::{StartLimits, StartPlaces};
+use gatefold_mcp::{SessionPlaces, StartLimits, StartPlaces, UserSessionLimits};
 use gatefold_oauth::SiteSettings;
 use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
@@ -87,12 +87,11 @@ impl SourceFactory {
         let notes = Arc::new(store.clone());
         let results = Arc::new(store.clone());
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
+        let sessions = Arc::new(SessionPlaces::new(UserSessionLimits::default()));
         let credentials = accounts.after(credentials);
-        Ok(Self {
-            store,
-            accounts,
-            ports: SourcePorts { egress, manifests, credentials, clock, notes, results, starts },
-        })
+        let ports =
+            SourcePorts { egress, manifests, credentials, clock, notes, results, starts, sessions };
+        Ok(Self { store, accounts, ports })
     }
 
     /// What every request of ours goes out through.

@@ -8,7 +8,7 @@ use gatefold_dispatch::call_limits::{FIRST_LISTS, PARKED, PARKED_EACH, RECORD_WA
 use gatefold_mcp::client_limits::{SESSION_REQUESTS, SESSIONS, SESSIONS_OF_CLIENT};
 use gatefold_mcp::source_limits::{
     GATHERING, KEPT_BYTES, KEPT_LINES, LATE_CALLS, LINE_BYTES, LIST_BYTES, LOGGED_BYTES,
-    LOGGED_LINES, LONGEST_GATHERING, PAGES, PING_DEADLINE,
+    LOGGED_LINES, LONGEST_GATHERING, PAGES, PING_DEADLINE, SESSIONS_OF_USER, SESSIONS_OF_USERS,
 };
 use gatefold_store::StoreOptions;
 use gatefold_store::record_limits::{CATCH_UP, KEPT_PER_DOMAIN, LINGER, ROUND};
@@ -32,7 +32,7 @@ what normal use needs.
 |---|---|
 ";
 
-fn of_sources() -> [(&'static str, String); 7] {
+fn of_sources() -> [(&'static str, String); 8] {
     let quota = StoreOptions::default().manifest_bytes;
     [
         (
@@ -63,6 +63,13 @@ fn of_sources() -> [(&'static str, String); 7] {
             format!(
                 "ended {} after the {LATE_CALLS} calls in a row that met their deadlines",
                 time(PING_DEADLINE)
+            ),
+        ),
+        (
+            "Sessions at sources where each user has their own (`credentials = \"per_user\"`)",
+            format!(
+                "{SESSIONS_OF_USER} of one user and {} in all; one more closes the one that was unused the longest",
+                number(SESSIONS_OF_USERS)
             ),
         ),
         (

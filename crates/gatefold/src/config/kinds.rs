@@ -25,7 +25,7 @@ use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
-use gatefold_mcp::StartPlaces;
+use gatefold_mcp::{SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
 use serde_json::Value as Json;
 
@@ -176,6 +176,8 @@ pub struct SourcePorts {
     pub results: Arc<dyn StoredResults>,
     /// Where programs get a place for their start.
     pub starts: Arc<StartPlaces>,
+    /// Where sessions of single users get their places.
+    pub sessions: Arc<SessionPlaces>,
 }
 
 impl SourcePorts {

@@ -8,20 +8,27 @@
 //! own. If there is only one client, everything is asked in its era, the lists included, as it would ask
 //! the server itself.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use futures::FutureExt as _;
-use gatefold_core::{BusyResource, CallError, UpstreamIdentity};
+use gatefold_core::{BusyResource, CallError, UpstreamIdentity, UserId};
 use gatefold_dispatch::{Peer, SourceState};
+use tokio::time::{Instant, sleep};
 
 use super::super::ladder::ConnectError;
 use super::super::roots::has_session;
 use super::super::session::UpstreamSession;
+use super::super::session_places::{PlacesTaken, SessionHolder, SessionPlace};
 use super::super::settings::EraChoice;
 use super::super::starts::StartTicket;
 use super::pool::{SessionKey, SessionSlot};
 use super::{McpSource, SourceInner, StartReason};
 use crate::protocol::Era;
+
+/// How long a call waits for a place among the sessions of users, and how often it looks.
+const PLACE_WAIT: Duration = Duration::from_secs(1);
+const PLACE_LOOK: Duration = Duration::from_millis(20);
 
 /// Why a session cannot serve a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,6 +37,27 @@ enum Misfit {
     Roots,
     /// It speaks the stateless era, and its server speaks the client's as well.
     Era,
+}
+
+impl SessionHolder for McpSource {
+    fn give_up(self: Arc<Self>, place: u64) -> bool {
+        let mut state = self.lock();
+        let Some((key, session)) = state.sessions.at_place(place) else { return false };
+        if !self.is_idle(&key.identity, session) {
+            return false;
+        }
+        let session = session.clone();
+        state.sessions.take_out(&session);
+        if state.sessions.is_empty() {
+            self.set_status(&mut state, SourceState::Idle, None);
+        } else {
+            state.status.sessions = state.sessions.open();
+        }
+        drop(state);
+        tracing::info!(domain = %self.settings.domain, "stopped a session in favour of another");
+        tokio::spawn(async move { session.close().await });
+        true
+    }
 }
 
 impl McpSource {
@@ -41,10 +69,15 @@ impl McpSource {
         reason: StartReason,
         client: Option<&dyn Peer>,
     ) -> Result<Arc<UpstreamSession>, CallError> {
+        let mut place = None;
         loop {
-            let (session, ticket) = match self.lookup(identity, client)? {
-                SessionSlot::Open(session) => return Ok(session),
-                SessionSlot::Connecting { session, ticket } => (session, ticket),
+            let (session, ticket) = match self.lookup(identity, client, &mut place)? {
+                Some(SessionSlot::Open(session)) => return Ok(session),
+                Some(SessionSlot::Connecting { session, ticket }) => (session, ticket),
+                None => {
+                    place = self.place_for(identity).await?;
+                    continue;
+                }
             };
             if reason == StartReason::Call {
                 ticket.want();
@@ -58,11 +91,13 @@ impl McpSource {
         }
     }
 
+    /// The session that fits, or a new one in `place`. `None` if it needs a place and has none.
     fn lookup(
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
         client: Option<&dyn Peer>,
-    ) -> Result<SessionSlot, CallError> {
+        place: &mut Option<SessionPlace>,
+    ) -> Result<Option<SessionSlot>, CallError> {
         let mut state = self.lock();
         let mut key = SessionKey::main(identity);
         let mut slot = self.live_slot(&mut state, &key);
@@ -88,10 +123,10 @@ impl McpSource {
             replace(&mut state, session);
             slot = None;
         }
-        match slot {
-            Some(slot) => Ok(slot),
-            None => self.open(&mut state, key),
+        if slot.is_none() && (place.is_some() || user_of(identity).is_none()) {
+            return self.open(&mut state, key, place.take()).map(Some);
         }
+        Ok(slot)
     }
 
     fn misfit(
@@ -127,7 +162,8 @@ impl McpSource {
         })
     }
 
-    /// A slot about to be used, unless its session has ended.
+    /// A slot about to be used, unless its session has ended or was opened under another sign-in,
+    /// which may be another account's.
     fn live_slot(
         self: &Arc<Self>,
         state: &mut SourceInner,
@@ -140,6 +176,13 @@ impl McpSource {
             self.note_end(state, &key.identity, session, reason);
             return None;
         }
+        if let SessionSlot::Open(session) = &slot {
+            let present = self.credentials.sign_in(&self.settings.domain, &key.identity);
+            if present.is_some() && present != session.sign_in {
+                replace(state, session);
+                return None;
+            }
+        }
         Some(slot)
     }
 
@@ -147,6 +190,7 @@ impl McpSource {
         self: &Arc<Self>,
         state: &mut SourceInner,
         key: SessionKey,
+        place: Option<SessionPlace>,
     ) -> Result<SessionSlot, CallError> {
         if state.is_closed {
             return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
@@ -165,9 +209,37 @@ impl McpSource {
             task.await.unwrap_or_else(|_| Err(Arc::new(ConnectError::new("connecting failed"))))
         };
         let slot = SessionSlot::Connecting { session: connecting.boxed().shared(), ticket };
-        state.sessions.insert(key, slot.clone());
+        state.sessions.begin(key, slot.clone(), place);
         self.set_status(state, SourceState::Starting, None);
         Ok(slot)
+    }
+
+    /// A place among the sessions of users, for one that is about to be opened. Where all are in use,
+    /// it waits a little: first lists of many sources may be under way.
+    async fn place_for(
+        self: &Arc<Self>,
+        identity: &UpstreamIdentity,
+    ) -> Result<Option<SessionPlace>, CallError> {
+        let Some(user) = user_of(identity) else { return Ok(None) };
+        let holder: Weak<dyn SessionHolder> = Arc::downgrade(self) as _;
+        let give_up = Instant::now() + PLACE_WAIT;
+        let taken = loop {
+            match self.places.enter(user, &holder) {
+                Ok(place) => return Ok(Some(place)),
+                Err(taken) if Instant::now() >= give_up => break taken,
+                Err(_) => sleep(PLACE_LOOK).await,
+            }
+        };
+        let of = match taken {
+            PlacesTaken::ByUser => BusyResource::OwnSessions,
+            PlacesTaken::ByAll => BusyResource::Sessions,
+        };
+        Err(CallError::Busy { domain: self.settings.domain.clone(), of })
+    }
+
+    /// Whether a session can be closed without anybody missing it.
+    fn is_idle(&self, identity: &UpstreamIdentity, session: &UpstreamSession) -> bool {
+        !session.is_in_use() && !session.has_tasks() && self.subscriptions.of(identity).is_empty()
     }
 
     /// Retires the session that has been idle longest, if there are as many as allowed.
@@ -176,13 +248,8 @@ impl McpSource {
         state: &mut SourceInner,
         key: &SessionKey,
     ) -> Result<(), CallError> {
-        let is_idle = |identity: &UpstreamIdentity, session: &UpstreamSession| {
-            !session.is_in_use()
-                && !session.has_tasks()
-                && self.subscriptions.of(identity).is_empty()
-        };
         let domain = &self.settings.domain;
-        let retired = state.sessions.make_room(key, is_idle);
+        let retired = state.sessions.make_room(key, |whose, session| self.is_idle(whose, session));
         let busy = |_| CallError::Busy { domain: domain.clone(), of: BusyResource::Connections };
         let retired = retired.map_err(busy)?;
         if let Some(session) = retired {
@@ -190,6 +257,14 @@ impl McpSource {
             tokio::spawn(async move { session.close().await });
         }
         Ok(())
+    }
+}
+
+/// Who has a session alone.
+fn user_of(identity: &UpstreamIdentity) -> Option<&UserId> {
+    match identity {
+        UpstreamIdentity::Shared => None,
+        UpstreamIdentity::User(user) => Some(user),
     }
 }
 

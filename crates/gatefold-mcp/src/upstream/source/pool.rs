@@ -9,11 +9,18 @@ use gatefold_core::UpstreamIdentity;
 
 use super::super::ladder::ConnectError;
 use super::super::session::UpstreamSession;
+use super::super::session_places::{SESSIONS_OF_USERS, SessionPlace};
+use super::super::settings::Transport;
 use super::super::starts::StartTicket;
 
-/// The most sessions of one source at once. A local session is a process, so this is also the most
-/// processes that one source can have.
-pub(super) const SESSION_LIMIT: usize = 64;
+/// The most sessions of one local source at once. Each is a process.
+const LOCAL_SESSIONS: usize = 64;
+
+/// The most sessions of one remote source at once: those of all users, and those that are shared.
+pub(super) const REMOTE_SESSIONS: usize = SESSIONS_OF_USERS + SHARED_SESSIONS;
+
+/// The sessions of a source that everybody shares: one for each [`SessionPurpose`].
+const SHARED_SESSIONS: usize = 2;
 
 /// A session that is being opened. Everybody waiting for it gets the same one.
 pub(super) type PendingSession =
@@ -68,9 +75,9 @@ impl SessionSlot {
 pub(super) struct PoolFull;
 
 /// The sessions of a source. When there are too many, the one idle longest goes first.
-#[derive(Default)]
 pub(super) struct SessionPool {
-    /// At most [`SESSION_LIMIT`].
+    limit: usize,
+    /// At most [`REMOTE_SESSIONS`], or [`LOCAL_SESSIONS`].
     slots: HashMap<SessionKey, UsedSlot>,
     /// Counts uses, to tell which slot was used earlier.
     clock: u64,
@@ -79,14 +86,27 @@ pub(super) struct SessionPool {
 struct UsedSlot {
     slot: SessionSlot,
     last_used: u64,
+    /// Its place among the sessions of users, if it is one of them.
+    place: Option<SessionPlace>,
 }
 
 impl SessionPool {
+    pub(super) fn of(transport: &Transport) -> Self {
+        let limit = match transport {
+            Transport::Http(_) => REMOTE_SESSIONS,
+            _ => LOCAL_SESSIONS,
+        };
+        Self { limit, slots: HashMap::new(), clock: 0 }
+    }
+
     /// The slot of this key, now counted as used.
     pub(super) fn used(&mut self, key: &SessionKey) -> Option<SessionSlot> {
         self.clock += 1;
         let used = self.slots.get_mut(key)?;
         used.last_used = self.clock;
+        if let Some(place) = &used.place {
+            place.touch();
+        }
         Some(used.slot.clone())
     }
 
@@ -101,7 +121,7 @@ impl SessionPool {
         key: &SessionKey,
         is_idle: impl Fn(&UpstreamIdentity, &UpstreamSession) -> bool,
     ) -> Result<Option<Arc<UpstreamSession>>, PoolFull> {
-        if self.slots.len() < SESSION_LIMIT || self.slots.contains_key(key) {
+        if self.slots.len() < self.limit || self.slots.contains_key(key) {
             return Ok(None);
         }
         let idle = self.slots.iter().filter_map(|(key, own)| match &own.slot {
@@ -116,9 +136,29 @@ impl SessionPool {
         Ok(Some(session))
     }
 
-    pub(super) fn insert(&mut self, key: SessionKey, slot: SessionSlot) {
+    pub(super) fn begin(
+        &mut self,
+        key: SessionKey,
+        slot: SessionSlot,
+        place: Option<SessionPlace>,
+    ) {
         self.clock += 1;
-        self.slots.insert(key, UsedSlot { slot, last_used: self.clock });
+        self.slots.insert(key, UsedSlot { slot, last_used: self.clock, place });
+    }
+
+    /// Puts a session in the slot in which it was being opened.
+    pub(super) fn opened(&mut self, key: SessionKey, session: Arc<UpstreamSession>) {
+        let place = self.slots.remove(&key).and_then(|own| own.place);
+        self.begin(key, SessionSlot::Open(session), place);
+    }
+
+    /// The open session that has a place among those of users, and whose it is.
+    pub(super) fn at_place(&self, number: u64) -> Option<(&SessionKey, &Arc<UpstreamSession>)> {
+        let has = |own: &UsedSlot| own.place.as_ref().is_some_and(|own| own.number() == number);
+        self.slots.iter().find_map(|(key, own)| match &own.slot {
+            SessionSlot::Open(session) if has(own) => Some((key, session)),
+            _ => None,
+        })
     }
 
     pub(super) fn remove(&mut self, key: &SessionKey) {

@@ -11,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::super::backoff::jittered;
 use super::super::session::{SettingError, UpstreamSession};
-use super::pool::{SESSION_LIMIT, SessionKey, SessionSlot};
+use super::pool::{REMOTE_SESSIONS, SessionKey, SessionSlot};
 use super::{McpSource, StartReason};
 use crate::protocol::codes::{INTERNAL_ERROR, is_of_missing_resource};
 
@@ -22,7 +22,7 @@ const REVIVAL: Duration = Duration::from_millis(500);
 
 type Counts = BTreeMap<Arc<str>, usize>;
 
-/// Who listens to which resources: at most [`SESSION_LIMIT`] identities, each to at most
+/// Who listens to which resources: at most [`REMOTE_SESSIONS`] identities, each to at most
 /// [`SUBSCRIPTIONS`].
 ///
 /// It has its own lock, and takes no other while holding it: the code that reads from a wire looks
@@ -48,7 +48,7 @@ impl ResourceListeners {
         let all = self.lock();
         match all.get(identity) {
             Some(counts) => counts.len() < SUBSCRIPTIONS,
-            None => all.len() < SESSION_LIMIT,
+            None => all.len() < REMOTE_SESSIONS,
         }
     }
 
@@ -256,11 +256,11 @@ mod tests {
             subscriptions.begin(&user(0), &format!("a://{n}").into()).succeeded();
         }
         assert!(!subscriptions.has_place(&user(0)), "one resource too many");
-        for n in 1..SESSION_LIMIT {
+        for n in 1..REMOTE_SESSIONS {
             assert!(subscriptions.has_place(&user(n)));
             subscriptions.begin(&user(n), &"a://0".into()).succeeded();
         }
-        assert!(!subscriptions.has_place(&user(SESSION_LIMIT)), "one identity too many");
+        assert!(!subscriptions.has_place(&user(REMOTE_SESSIONS)), "one identity too many");
     }
 
     #[test]

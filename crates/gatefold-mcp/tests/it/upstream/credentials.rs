@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("each_user_sees_and_calls_what_the_server_lists_for_them", listed),
         trial("a_refusal_is_of_what_the_request_carried", refusing),
         trial("headers_of_the_configuration_go_beside_credentials", beside),
+        trial("a_new_sign_in_gets_a_new_session_and_a_new_list", signed_in_again),
     ]
 }
 
@@ -40,6 +41,8 @@ struct Tokens {
     obtained: Mutex<Option<String>>,
     /// What was refused.
     refused: Mutex<Vec<String>>,
+    /// The number of the sign-in.
+    sign_in: Mutex<Option<u64>>,
 }
 
 fn bearer(token: &str) -> CredentialSet {
@@ -53,6 +56,10 @@ impl Credentials for Tokens {
             UpstreamIdentity::User(user) => Some(bearer(user.as_str())),
             UpstreamIdentity::Shared => self.at_hand.lock().unwrap().clone(),
         }
+    }
+
+    fn sign_in(&self, _: &Domain, _: &UpstreamIdentity) -> Option<u64> {
+        *self.sign_in.lock().unwrap()
     }
 
     fn obtain<'a>(
@@ -137,6 +144,35 @@ fn calls(seen: &Mutex<Vec<(String, String)>>) -> Vec<String> {
     let seen = seen.lock().unwrap();
     let calls = seen.iter().filter(|(method, _)| method == "tools/call");
     calls.map(|(_, token)| token.clone()).collect()
+}
+
+async fn signed_in_again() {
+    let (url, seen) = serve().await;
+    let greetings = || {
+        let all = seen.lock().unwrap();
+        all.iter().filter(|(method, _)| method == "server/discover").count()
+    };
+    let tokens = Arc::<Tokens>::default();
+    let sign_in = |number, token: &str| {
+        *tokens.sign_in.lock().unwrap() = Some(number);
+        *tokens.at_hand.lock().unwrap() = Some(bearer(token));
+    };
+    sign_in(1, "ann");
+    let world = world(&url, &tokens, &WorldOptions::default());
+    assert_eq!(world.refresh().await[0].1, Ok(()));
+    sign_in(1, "ann2");
+    world.text("up__echo", "{}").await;
+    assert_eq!(greetings(), 1, "a refreshed token is the same sign-in");
+    sign_in(2, "bob");
+    world.text("up__echo", "{}").await;
+    assert_eq!(greetings(), 2, "another account's session is not used on");
+    let shows = |tool: &str| world.tools().contains(&tool.to_owned());
+    assert!(wait_until(LONG, || shows("up__of_bob") && !shows("up__of_ann")).await);
+    world.text("up__echo", "{}").await;
+    assert_eq!((greetings(), world.report("up").status.sessions), (2, 1));
+    *tokens.sign_in.lock().unwrap() = None;
+    world.text("up__echo", "{}").await;
+    assert_eq!(greetings(), 2, "where nothing is known at once, the session stays");
 }
 
 async fn changing() {

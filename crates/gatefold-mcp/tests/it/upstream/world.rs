@@ -14,7 +14,9 @@ use gatefold_dispatch::{
     NoUsedTools, Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
-use gatefold_mcp::{McpPorts, McpSettings, McpSource, StartLimits, StartPlaces};
+use gatefold_mcp::{
+    McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits, StartPlaces, UserSessionLimits,
+};
 use gatefold_policy::Policy;
 use gatefold_testkit::wait_until;
 use serde_json::value::RawValue;
@@ -36,6 +38,7 @@ pub(crate) struct WorldOptions {
     pub(crate) policy: Policy,
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     pub(crate) starts: StartLimits,
+    pub(crate) sessions: UserSessionLimits,
     /// The client for sources over HTTP, or none for one that reaches every address.
     pub(crate) client: Option<HttpClient>,
 }
@@ -49,6 +52,7 @@ impl Default for WorldOptions {
             policy: Policy::default(),
             credentials: None,
             starts: StartLimits::default(),
+            sessions: UserSessionLimits::default(),
             client: None,
         }
     }
@@ -63,8 +67,9 @@ impl World {
     pub(crate) fn made(settings: &[&McpSettings], made: &WorldOptions) -> Self {
         let keeper = Arc::<MemoryManifests>::default();
         let starts = Arc::new(StartPlaces::new(made.starts));
+        let sessions = Arc::new(SessionPlaces::new(made.sessions));
         let sources = settings.iter().map(|settings| SourceSetup {
-            source: presenting(settings, &keeper, &starts, made),
+            source: presenting(settings, &keeper, (&starts, &sessions), made),
             kind: KindName::new("mcp"),
             description: None,
             aliases: Vec::new(),
@@ -201,19 +206,26 @@ pub(crate) fn source(
     known: Option<Arc<Manifest>>,
 ) -> Arc<McpSource> {
     let starts = Arc::new(StartPlaces::new(StartLimits::default()));
-    presenting(settings, keeper, &starts, &WorldOptions { known, ..WorldOptions::default() })
+    let sessions = Arc::new(SessionPlaces::new(UserSessionLimits::default()));
+    presenting(
+        settings,
+        keeper,
+        (&starts, &sessions),
+        &WorldOptions { known, ..WorldOptions::default() },
+    )
 }
 
 fn presenting(
     settings: &McpSettings,
     keeper: &Arc<MemoryManifests>,
-    starts: &Arc<StartPlaces>,
+    (starts, sessions): (&Arc<StartPlaces>, &Arc<SessionPlaces>),
     made: &WorldOptions,
 ) -> Arc<McpSource> {
     let (keeper, clock) = (keeper.clone(), Arc::new(SystemClock));
     let credentials = made.credentials.clone();
     let client = made.client.clone().unwrap_or_else(|| egress().client_for(Reach::any()));
-    let ports = McpPorts { client, credentials, keeper, clock, starts: starts.clone() };
+    let (starts, sessions) = (starts.clone(), sessions.clone());
+    let ports = McpPorts { client, credentials, keeper, clock, starts, sessions };
     McpSource::new(settings.clone(), ports, made.known.clone())
 }
 

@@ -104,6 +104,7 @@ impl McpConnection {
             keeper: ports.manifests.clone(),
             clock: ports.clock.clone(),
             starts: ports.starts.clone(),
+            sessions: ports.sessions.clone(),
         };
         McpSource::new(settings, ports, identity.known)
     }
