@@ -220,6 +220,10 @@ fn an_entry_in_a_client_has_the_name_of_the_certificate() {
         ("", "https://127.0.0.1:8420/mcp"),
         ("allowed_hosts = ['tools.example']\n", "https://tools.example:8420/mcp"),
         (
+            "public_url = 'https://our.example'\nallowed_hosts = ['tools.example']\n",
+            "https://our.example:8420/mcp",
+        ),
+        (
             "allowed_hosts = ['tools.example:1']\nlisten = '0.0.0.0:443'\n",
             "https://tools.example/mcp",
         ),
