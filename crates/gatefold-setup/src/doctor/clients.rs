@@ -245,14 +245,12 @@ fn leads_to(url: &str, server: &ServerConfig) -> bool {
         let allowed = allowed.parse::<http::uri::Authority>();
         allowed.is_ok_and(|allowed| allowed.host().eq_ignore_ascii_case(host))
     };
-    let is_there = match host.parse::<IpAddr>() {
-        Ok(address) => address == listen.ip(),
-        Err(_) => {
-            let public = server.public_url.as_ref().and_then(|url| url.host_str());
-            host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback()
-                || is_https(&uri)
-                    && (public == Some(host) || server.allowed_hosts.iter().any(is_name))
-        }
+    let is_there = if let Ok(address) = host.parse::<IpAddr>() {
+        address == listen.ip()
+    } else {
+        let public = server.public_url.as_ref().and_then(|url| url.host_str());
+        host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback()
+            || is_https(&uri) && (public == Some(host) || server.allowed_hosts.iter().any(is_name))
     };
     port(&uri) == Some(listen.port()) && (is_there || listen.ip().is_unspecified())
 }
