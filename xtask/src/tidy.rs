@@ -65,6 +65,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "gatefold-oauth",
         &["rmcp", "sqlx", "axum", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
+    ("gatefold-issuer", &["rmcp", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"]),
     ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
     (
         "gatefold-skills",

@@ -4,10 +4,10 @@
 //! looks at the number of changes alone, and reads the tokens again when that has risen: so another
 //! process can revoke one.
 
-mod text;
 mod watch;
 
 use gatefold_core::{AgentId, Digest, Secret, Timestamp, TokenId, UserId};
+use gatefold_token::{DrawnToken, TokenKind, is_id};
 use serde::Serialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
@@ -15,7 +15,7 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 use crate::database::millis;
 use crate::{Store, StoreError};
 
-pub use text::{PresentedToken, is_like_token};
+pub use gatefold_token::{PresentedToken, is_like_token};
 pub use watch::{KnownToken, TokenReader};
 
 /// The most tokens on record.
@@ -106,7 +106,7 @@ impl Store {
             return Err(StoreError::TooManyTokens { limit: ACCESS_TOKENS });
         }
         for _ in 0..DRAWS {
-            let drawn = text::draw()?;
+            let drawn = DrawnToken::draw(TokenKind::Access).map_err(StoreError::Random)?;
             if keep(&mut transaction, &drawn, &new, now).await.map_err(failed)? {
                 sqlx::query(CHANGED).execute(&mut *transaction).await.map_err(failed)?;
                 transaction.commit().await.map_err(failed)?;
@@ -162,7 +162,7 @@ impl Store {
 /// What bounds a token, for every way in which one is made.
 fn check(new: &NewAccessToken) -> Result<(), StoreError> {
     let wrong = |what: String| Err(StoreError::TokenRefused(what));
-    if text::is_id(&new.name) {
+    if is_id(&new.name) {
         return wrong(format!("the name `{}` looks like an id", new.name));
     }
     for (what, text) in [("name", new.name.as_str()), ("user", new.user.as_str())] {
@@ -186,7 +186,7 @@ fn check(new: &NewAccessToken) -> Result<(), StoreError> {
 /// Adds a token; false if its id is taken.
 async fn keep(
     connection: &mut SqliteConnection,
-    drawn: &text::DrawnToken,
+    drawn: &DrawnToken,
     new: &NewAccessToken,
     now: Timestamp,
 ) -> sqlx::Result<bool> {

@@ -1,0 +1,160 @@
+//! What tells one browser from another: a cookie, and where a form was sent from.
+
+use std::time::Duration;
+
+use gatefold_core::UserId;
+use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
+use http::HeaderMap;
+use http::header::{COOKIE, HeaderValue, ORIGIN};
+
+use crate::IssuerError;
+use crate::keys::is_same_hash;
+use crate::settings::PublicUrl;
+use crate::state::IssuerState;
+use crate::store::{BrowserSession, KeepOutcome};
+
+/// How long somebody stays signed in, in a browser.
+pub const SESSION_LIFE: Duration = Duration::from_secs(8 * 60 * 60);
+
+/// Browsers take a cookie of such a name only over TLS, for this host alone and all of its paths.
+const SECURE_COOKIE: &str = "__Host-gatefold";
+/// On this machine without TLS.
+const PLAIN_COOKIE: &str = "gatefold";
+
+/// Where a request comes from, as browsers say it. Pages cannot set it.
+const FETCH_SITE: &str = "sec-fetch-site";
+
+impl IssuerState {
+    /// The session of the browser that sends a request.
+    pub(crate) async fn session(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<BrowserSession>, IssuerError> {
+        let Some(presented) = cookie(headers, cookie_name(&self.settings.public_url)) else {
+            return Ok(None);
+        };
+        let session = self.store.session(&presented.id, self.clock.now()).await;
+        let session = session.map_err(IssuerError::Store)?;
+        let now = self.clock.now();
+        Ok(session.filter(|it| is_same_hash(&it.hash, &presented.hash) && it.expires_at > now))
+    }
+
+    /// Begins a session, instead of the one that the browser may have had. Returns its cookie.
+    pub(crate) async fn begin_session(
+        &self,
+        headers: &HeaderMap,
+        user: UserId,
+    ) -> Result<HeaderValue, IssuerError> {
+        if let Some(former) = self.session(headers).await? {
+            self.store.close_session(&former.id).await.map_err(IssuerError::Store)?;
+        }
+        let drawn = DrawnToken::draw(TokenKind::Browser).map_err(IssuerError::Random)?;
+        let expires_at = self.clock.now().plus(SESSION_LIFE);
+        let session = BrowserSession { id: drawn.id, hash: drawn.hash, user, expires_at };
+        match self.store.open_session(session).await.map_err(IssuerError::Store)? {
+            KeepOutcome::Yes => Ok(set_cookie(&self.settings.public_url, drawn.text.expose(), "")),
+            KeepOutcome::Full | KeepOutcome::Refused => Err(IssuerError::Busy),
+        }
+    }
+
+    /// Ends the browser's session. Returns a cookie that removes the one it has.
+    pub(crate) async fn end_session(
+        &self,
+        session: &BrowserSession,
+    ) -> Result<HeaderValue, IssuerError> {
+        self.store.close_session(&session.id).await.map_err(IssuerError::Store)?;
+        Ok(set_cookie(&self.settings.public_url, "", "; Max-Age=0"))
+    }
+}
+
+/// Whether a form was sent by a page of ours. Browsers name the origin with every form.
+pub(crate) fn is_own_form(headers: &HeaderMap, public: &PublicUrl) -> bool {
+    let mut origins = headers.get_all(ORIGIN).iter();
+    let is_own =
+        origins.next().is_some_and(|origin| origin.as_bytes() == public.as_str().as_bytes());
+    let is_sole = origins.next().is_none();
+    let site = headers.get(FETCH_SITE);
+    is_own && is_sole && site.is_none_or(|site| site.as_bytes() == b"same-origin")
+}
+
+fn cookie_name(public: &PublicUrl) -> &'static str {
+    if public.is_secure() { SECURE_COOKIE } else { PLAIN_COOKIE }
+}
+
+/// The session in the cookies. Two of them are none: one was put there by somebody else.
+fn cookie(headers: &HeaderMap, name: &str) -> Option<PresentedToken> {
+    let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+    let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
+    let mut found = pairs.filter(|(own, _)| own.trim() == name).map(|(_, value)| value.trim());
+    let value = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    PresentedToken::read_as(TokenKind::Browser, value)
+}
+
+fn set_cookie(public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
+    let name = cookie_name(public);
+    let secure = if public.is_secure() { "; Secure" } else { "" };
+    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}");
+    HeaderValue::try_from(text).expect("it is ASCII")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(*name, value.parse().unwrap());
+        }
+        headers
+    }
+
+    #[test]
+    fn a_cookie_goes_only_where_it_should() {
+        let secure = PublicUrl::parse("https://tools.example.com").unwrap();
+        let plain = PublicUrl::parse("http://127.0.0.1:8420").unwrap();
+        assert_eq!(
+            set_cookie(&secure, "x", ""),
+            "__Host-gatefold=x; Path=/; HttpOnly; SameSite=Lax; Secure"
+        );
+        assert_eq!(set_cookie(&plain, "x", ""), "gatefold=x; Path=/; HttpOnly; SameSite=Lax");
+    }
+
+    #[test]
+    fn a_second_cookie_makes_the_first_none() {
+        let drawn = DrawnToken::draw(TokenKind::Browser).unwrap();
+        let text = drawn.text.expose();
+        let one = format!("other=1; gatefold={text}");
+        let found = cookie(&headers(&[("cookie", &one)]), "gatefold").unwrap();
+        assert_eq!(found.hash, drawn.hash);
+        let twice = [("cookie", &*one), ("cookie", "gatefold=x")];
+        assert_eq!(cookie(&headers(&twice), "gatefold"), None);
+        assert_eq!(cookie(&headers(&[("cookie", &one)]), "__Host-gatefold"), None);
+        let code = DrawnToken::draw(TokenKind::Code).unwrap();
+        let other_kind = format!("gatefold={}", code.text.expose());
+        assert_eq!(cookie(&headers(&[("cookie", &other_kind)]), "gatefold"), None);
+    }
+
+    #[test]
+    fn a_form_comes_from_a_page_of_ours() {
+        let public = PublicUrl::parse("https://tools.example.com").unwrap();
+        let own = ("origin", "https://tools.example.com");
+        for (sent, expected) in [
+            (&[own][..], true),
+            (&[own, ("sec-fetch-site", "same-origin")], true),
+            (&[own, ("sec-fetch-site", "cross-site")], false),
+            (&[own, ("sec-fetch-site", "same-site")], false),
+            (&[], false),
+            (&[("origin", "null")], false),
+            (&[("origin", "https://evil.example")], false),
+            (&[("origin", "http://tools.example.com")], false),
+            (&[("origin", "https://tools.example.com.evil.example")], false),
+            (&[own, ("origin", "https://evil.example")], false),
+        ] {
+            assert_eq!(is_own_form(&headers(sent), &public), expected, "{sent:?}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! What people's browsers ask: to sign in, to let a client in, to set a password.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use gatefold_core::{Secret, UserId};
+use gatefold_token::{PresentedToken, TokenKind};
+use http::header::{CACHE_CONTROL, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::IssuerError;
+use crate::authorization::AuthorizationFault;
+use crate::browser::is_own_form;
+use crate::form::Parameters;
+use crate::keys::is_same;
+use crate::pages::Page;
+use crate::passwords::{self, PASSWORD_BYTES};
+use crate::state::IssuerState;
+use crate::store::{BrowserSession, NewPassword};
+use crate::targets::Scopes;
+
+/// The longest name of a user, in bytes.
+const USER_BYTES: usize = 128;
+
+/// What a seal is for.
+const CONSENT: &str = "consent";
+const SIGN_OUT: &str = "sign-out";
+
+/// Why somebody gets no page of the usual kind.
+enum PageFault {
+    Page(Page),
+    /// The same with more headers.
+    Response(Box<Response<Body>>),
+    Issuer(IssuerError),
+}
+
+impl From<IssuerError> for PageFault {
+    fn from(error: IssuerError) -> Self {
+        Self::Issuer(error)
+    }
+}
+
+impl From<Page> for PageFault {
+    fn from(page: Page) -> Self {
+        Self::Page(page)
+    }
+}
+
+fn answered(result: Result<Response<Body>, PageFault>) -> Response<Body> {
+    match result {
+        Ok(response) => response,
+        Err(PageFault::Page(page)) => page.response(),
+        Err(PageFault::Response(response)) => *response,
+        Err(PageFault::Issuer(error)) => {
+            super::log(&error);
+            let text = "Something is wrong here. Try again in a moment.";
+            Page::fault(StatusCode::SERVICE_UNAVAILABLE, text).response()
+        }
+    }
+}
+
+/// Shows who asks for what, to whoever is signed in; to others the page to sign in.
+pub(super) async fn authorize(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+) -> Response<Body> {
+    let query = parts.uri.query().unwrap_or_default();
+    answered(asked(&issuer, &parts.headers, query).await)
+}
+
+async fn asked(
+    issuer: &IssuerState,
+    headers: &HeaderMap,
+    query: &str,
+) -> Result<Response<Body>, PageFault> {
+    let public = &issuer.settings.public_url;
+    let Some(session) = issuer.session(headers).await? else {
+        return match issuer.preliminary(query).await {
+            Ok(()) => Ok(Page::sign_in(public, query, None).response()),
+            Err(fault) => refused(fault),
+        };
+    };
+    let request = match issuer.authorization(query).await {
+        Ok(request) => request,
+        Err(fault) => return refused(fault),
+    };
+    let seal = |what| issuer.keys.form_seal(&session.hash, what, query);
+    let (consent, leave) = (seal(CONSENT), seal(SIGN_OUT));
+    let page = Page::consent(public, &request, &session.user, query, &consent, &leave);
+    Ok(page.response())
+}
+
+fn refused(fault: AuthorizationFault) -> Result<Response<Body>, PageFault> {
+    match fault {
+        AuthorizationFault::Page(text) => Err(Page::fault(StatusCode::BAD_REQUEST, &text).into()),
+        AuthorizationFault::Answer(address) => sent_to(&address),
+        AuthorizationFault::Issuer(error) => Err(error.into()),
+    }
+}
+
+pub(super) async fn sign_in(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+    body: Bytes,
+) -> Response<Body> {
+    let signed_in = async {
+        let form = own_form(&issuer, &parts.headers, &body)?;
+        let request = form_text(&form, "request")?;
+        let user = form_text(&form, "user")?.trim();
+        let password = form_text(&form, "password")?;
+        let address = super::address(&parts.extensions);
+        let user = known_user(&issuer, user, password, address, request).await?;
+        let cookie = issuer.begin_session(&parts.headers, user).await?;
+        // The same request again, now with somebody to ask.
+        let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
+        response.headers_mut().insert(SET_COOKIE, cookie);
+        Ok(response)
+    };
+    answered(signed_in.await)
+}
+
+/// The user with this password. Everybody else gets the same answer after the same time.
+async fn known_user(
+    issuer: &IssuerState,
+    user: &str,
+    password: &str,
+    address: IpAddr,
+    request: &str,
+) -> Result<UserId, PageFault> {
+    let again = |status, text: &str| {
+        Page::sign_in(&issuer.settings.public_url, request, Some((status, text)))
+    };
+    let wrong = || again(StatusCode::UNAUTHORIZED, "The name or the password is wrong.");
+    if user.is_empty() || user.len() > USER_BYTES || password.len() > PASSWORD_BYTES {
+        return Err(wrong().into());
+    }
+    // Counted before it is judged: as many at once are as many.
+    let (by_user, by_address) = (&issuer.guesses_of_users, &issuer.guesses_of_addresses);
+    let key = user.to_owned();
+    let attempt = by_address.attempt(&address, &*issuer.clock);
+    let attempt = attempt.and_then(|()| by_user.attempt(&key, &*issuer.clock));
+    if let Err(wait) = attempt {
+        tracing::warn!(%address, "too many wrong passwords; others have to wait");
+        let minutes = wait.as_secs().div_ceil(60).max(1);
+        let text = format!("Too many attempts. Try again in {minutes} minutes.");
+        let page = again(StatusCode::TOO_MANY_REQUESTS, &text);
+        let mut response = page.response();
+        response.headers_mut().insert(RETRY_AFTER, wait.as_secs().max(1).into());
+        return Err(PageFault::Response(Box::new(response)));
+    }
+    let user = UserId::new(user);
+    let known = issuer.store.password(&user).await.map_err(IssuerError::Store)?;
+    let is_right = issuer.passwords.is_right(Secret::new(password), known).await;
+    match is_right {
+        Ok(false) => {
+            tracing::info!(%address, "somebody could not sign in");
+            Err(wrong().into())
+        }
+        Ok(true) => {
+            by_user.forgive(&key);
+            by_address.forgive(&address);
+            tracing::info!(%user, %address, "somebody signed in");
+            Ok(user)
+        }
+        Err(error) => {
+            by_user.forgive(&key);
+            by_address.forgive(&address);
+            Err(error.into())
+        }
+    }
+}
+
+pub(super) async fn sign_out(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+    body: Bytes,
+) -> Response<Body> {
+    let signed_out = async {
+        let form = own_form(&issuer, &parts.headers, &body)?;
+        let request = form_text(&form, "request")?;
+        let session = sealed_session(&issuer, &parts.headers, &form, SIGN_OUT).await?;
+        let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
+        if let Some(session) = session {
+            let cookie = issuer.end_session(&session).await?;
+            response.headers_mut().insert(SET_COOKIE, cookie);
+        }
+        Ok(response)
+    };
+    answered(signed_out.await)
+}
+
+pub(super) async fn consent(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+    body: Bytes,
+) -> Response<Body> {
+    let decided = async {
+        let form = own_form(&issuer, &parts.headers, &body)?;
+        let query = form_text(&form, "request")?;
+        let Some(session) = sealed_session(&issuer, &parts.headers, &form, CONSENT).await? else {
+            return sent_to(&format!("/oauth/authorize?{query}"));
+        };
+        let request = match issuer.authorization(query).await {
+            Ok(request) => request,
+            Err(fault) => return refused(fault),
+        };
+        match form_text(&form, "decision")? {
+            "allow" => {
+                let reads = form_text(&form, "read_only")? == "on";
+                let scopes = if reads { Scopes::Read } else { request.scopes };
+                sent_to(&request.granted(&issuer, &session.user, scopes).await?)
+            }
+            _ => sent_to(&request.refused(&issuer, "access_denied", "the user did not allow it")),
+        }
+    };
+    answered(decided.await)
+}
+
+/// The session that a form was shown in. None if it has ended since; a page if the form is another
+/// session's, or about another request.
+async fn sealed_session(
+    issuer: &IssuerState,
+    headers: &HeaderMap,
+    form: &Parameters,
+    what: &str,
+) -> Result<Option<BrowserSession>, PageFault> {
+    let Some(session) = issuer.session(headers).await? else { return Ok(None) };
+    let expected = issuer.keys.form_seal(&session.hash, what, form_text(form, "request")?);
+    if !is_same(form_text(form, "seal")?, &expected) {
+        return Err(foreign_form().into());
+    }
+    Ok(Some(session))
+}
+
+/// Shows whose password a link sets. Whatever looks at links on their way does not use them up.
+pub(super) async fn show_link(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+) -> Response<Body> {
+    let shown = async {
+        let query = Parameters::read(parts.uri.query().unwrap_or_default());
+        let query = query.map_err(|_| no_such_link())?;
+        let link = form_text(&query, "link")?;
+        let presented = PresentedToken::read_as(TokenKind::Link, link);
+        let presented = presented.ok_or_else(no_such_link)?;
+        let user = issuer.store.link(&presented.id, presented.hash, issuer.clock.now()).await;
+        let user = user.map_err(IssuerError::Store)?.ok_or_else(no_such_link)?;
+        Ok(Page::password(&user, link, None).response())
+    };
+    answered(shown.await)
+}
+
+pub(super) async fn set_password(
+    State(issuer): State<Arc<IssuerState>>,
+    parts: Parts,
+    body: Bytes,
+) -> Response<Body> {
+    let set = async {
+        let form = own_form(&issuer, &parts.headers, &body)?;
+        let text = form_text(&form, "link")?;
+        let (password, again) = (form_text(&form, "password")?, form_text(&form, "again")?);
+        let link = PresentedToken::read_as(TokenKind::Link, text).ok_or_else(no_such_link)?;
+        let now = issuer.clock.now();
+        let user = issuer.store.link(&link.id, link.hash, now).await.map_err(IssuerError::Store)?;
+        let user = user.ok_or_else(no_such_link)?;
+        if let Err(fault) = passwords::check(password, again) {
+            return Ok(Page::password(&user, text, Some(&fault.message())).response());
+        }
+        let password = issuer.passwords.hash(Secret::new(password)).await?;
+        let new = NewPassword { link: link.id, link_hash: link.hash, password };
+        // Another browser may have been first.
+        let user = issuer.store.set_password(new, now).await.map_err(IssuerError::Store)?;
+        let user = user.ok_or_else(no_such_link)?;
+        tracing::info!(%user, "a password was set");
+        Ok(Page::password_is_set(&user).response())
+    };
+    answered(set.await)
+}
+
+/// The form of a page of ours.
+fn own_form(
+    issuer: &IssuerState,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Parameters, PageFault> {
+    if !is_own_form(headers, &issuer.settings.public_url) {
+        return Err(foreign_form().into());
+    }
+    let text = super::form(headers, body).ok_or_else(foreign_form)?;
+    Ok(Parameters::read(&text).map_err(|_| foreign_form())?)
+}
+
+fn form_text<'a>(form: &'a Parameters, name: &'static str) -> Result<&'a str, PageFault> {
+    form.text(name).map_err(|_| foreign_form().into())
+}
+
+fn foreign_form() -> Page {
+    Page::fault(
+        StatusCode::FORBIDDEN,
+        "This form was not sent from the page that was shown to you.",
+    )
+}
+
+fn no_such_link() -> Page {
+    let text = "This link was used, has expired, or was never made. Ask for another one.";
+    Page::fault(StatusCode::NOT_FOUND, text)
+}
+
+/// Sends a browser on. It asks for the new address with GET, whatever it asked with before.
+fn sent_to(address: &str) -> Result<Response<Body>, PageFault> {
+    let location = HeaderValue::try_from(address).map_err(|_| foreign_form())?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(LOCATION, location);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}

@@ -1,0 +1,126 @@
+use gatefold_egress::HttpClient;
+use url::{Host, Url};
+
+/// What an issuer needs to know.
+#[derive(Clone)]
+pub struct IssuerSettings {
+    pub public_url: PublicUrl,
+    pub registration: Registration,
+    pub documents: DocumentAccess,
+    /// What all keys are derived from: the same for every gateway that is this issuer.
+    pub key: [u8; 32],
+}
+
+/// Whether clients may register themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Registration {
+    On,
+    Off,
+}
+
+/// How clients' metadata documents are fetched.
+#[derive(Debug, Clone)]
+pub struct DocumentAccess {
+    /// It decides which addresses may be reached.
+    pub client: HttpClient,
+    /// Whether a document of this machine may be read without TLS. Only for a gateway that nobody
+    /// else reaches.
+    pub allows_loopback: bool,
+}
+
+/// The address at which people and clients know the gateway: an origin, such as
+/// `https://tools.example.com`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl {
+    url: Url,
+    /// Without a slash at its end, as issuers are written.
+    text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PublicUrlError {
+    #[error("it is no URL")]
+    Malformed,
+    #[error("it has to be `https://HOST`, without a path, query or user name")]
+    NotAnOrigin,
+    #[error("only on this machine may it be `http`")]
+    Open,
+}
+
+impl PublicUrl {
+    pub fn parse(text: &str) -> Result<Self, PublicUrlError> {
+        let url = Url::parse(text).map_err(|_| PublicUrlError::Malformed)?;
+        let is_bare = url.path() == "/"
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none();
+        match url.scheme() {
+            "http" | "https" if !is_bare => Err(PublicUrlError::NotAnOrigin),
+            "https" => Ok(Self::of(url)),
+            "http" if is_this_machine(&url) => Ok(Self::of(url)),
+            "http" => Err(PublicUrlError::Open),
+            _ => Err(PublicUrlError::NotAnOrigin),
+        }
+    }
+
+    fn of(url: Url) -> Self {
+        let text = url.origin().ascii_serialization();
+        Self { url, text }
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// Whether browsers keep cookies for it that only travel over TLS.
+    pub fn is_secure(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// The address of a path below it.
+    pub(crate) fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.text)
+    }
+}
+
+/// Whether a URL's host is this machine by address or by its own name.
+pub(crate) fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_public_address_is_an_origin() {
+        for (text, expected) in [
+            ("https://tools.example.com", Ok("https://tools.example.com")),
+            ("https://Tools.Example.com:443/", Ok("https://tools.example.com")),
+            ("https://tools.example.com:8443", Ok("https://tools.example.com:8443")),
+            ("http://127.0.0.1:8420", Ok("http://127.0.0.1:8420")),
+            ("http://localhost:8420", Ok("http://localhost:8420")),
+            ("http://[::1]:8420", Ok("http://[::1]:8420")),
+            ("http://tools.example.com", Err(PublicUrlError::Open)),
+            ("http://127.0.0.1.example.com", Err(PublicUrlError::Open)),
+            ("https://tools.example.com/mcp", Err(PublicUrlError::NotAnOrigin)),
+            ("https://tools.example.com/?x", Err(PublicUrlError::NotAnOrigin)),
+            ("https://me@tools.example.com", Err(PublicUrlError::NotAnOrigin)),
+            ("ftp://tools.example.com", Err(PublicUrlError::NotAnOrigin)),
+            ("tools.example.com", Err(PublicUrlError::Malformed)),
+        ] {
+            let read = PublicUrl::parse(text);
+            assert_eq!(read.as_ref().map(PublicUrl::as_str).map_err(|it| *it), expected, "{text}");
+        }
+    }
+}

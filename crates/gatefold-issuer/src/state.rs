@@ -1,0 +1,58 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::Clock;
+
+use crate::documents::DocumentCache;
+use crate::keys::IssuerKeys;
+use crate::passwords::PasswordHashes;
+use crate::settings::IssuerSettings;
+use crate::store::IssuerStore;
+use crate::throttle::Throttle;
+
+/// How often somebody may be wrong about a password before others have to wait, in [`GUESSING_SPAN`].
+const GUESSES_PER_USER: u32 = 10;
+/// The same for one address. Behind a proxy this is one for everybody.
+const GUESSES_PER_ADDRESS: u32 = 100;
+const GUESSING_SPAN: Duration = Duration::from_secs(15 * 60);
+
+/// How many clients may register from one address in an hour, and from all together.
+const REGISTRATIONS_PER_ADDRESS: u32 = 10;
+pub(crate) const REGISTRATIONS: u32 = 30;
+const REGISTRATION_SPAN: Duration = Duration::from_secs(60 * 60);
+
+/// What all routes share.
+pub(crate) struct IssuerState {
+    pub(crate) settings: IssuerSettings,
+    pub(crate) store: Arc<dyn IssuerStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) keys: IssuerKeys,
+    pub(crate) documents: DocumentCache,
+    pub(crate) passwords: PasswordHashes,
+    pub(crate) guesses_of_users: Throttle<String>,
+    pub(crate) guesses_of_addresses: Throttle<IpAddr>,
+    pub(crate) registrations_of_addresses: Throttle<IpAddr>,
+    pub(crate) registrations: Throttle<()>,
+}
+
+impl IssuerState {
+    pub(crate) fn new(
+        settings: IssuerSettings,
+        store: Arc<dyn IssuerStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            keys: IssuerKeys::new(settings.key),
+            documents: DocumentCache::new(settings.documents.clone()),
+            passwords: PasswordHashes::new(),
+            guesses_of_users: Throttle::new(GUESSES_PER_USER, GUESSING_SPAN),
+            guesses_of_addresses: Throttle::new(GUESSES_PER_ADDRESS, GUESSING_SPAN),
+            registrations_of_addresses: Throttle::new(REGISTRATIONS_PER_ADDRESS, REGISTRATION_SPAN),
+            registrations: Throttle::new(REGISTRATIONS, REGISTRATION_SPAN),
+            settings,
+            store,
+            clock,
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The attacks, each beside the way that works.
+
+mod authorizations;
+mod pages;
+mod people;
+mod tokens;
