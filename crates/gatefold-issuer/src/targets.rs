@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::settings::PublicUrl;
@@ -30,7 +31,9 @@ impl Resource {
         if !is_bare || url.origin() != public.url().origin() {
             return None;
         }
-        let path = url.path().strip_suffix('/').unwrap_or(url.path());
+        // Metadata may write a name with escapes, and is the same address then.
+        let path = percent_decode_str(url.path()).decode_utf8().ok()?;
+        let path = path.strip_suffix('/').unwrap_or(&path);
         let is_face = match path {
             "" | "/mcp" => true,
             path => ["/mcp/source/", "/mcp/agent/"]
@@ -145,6 +148,9 @@ mod tests {
             ("https://tools.example.com/mcp/source/mail", Some("/mcp/source/mail")),
             ("https://tools.example.com/mcp/agent/sales", Some("/mcp/agent/sales")),
             ("https://tools.example.com/x/../mcp", Some("/mcp")),
+            ("https://tools.example.com/mcp/source/my%2Dmail", Some("/mcp/source/my-mail")),
+            ("https://tools.example.com/mcp/source/%2e%2e", None),
+            ("https://tools.example.com/mcp/source/%2e%2e%2fagent%2fx", None),
             ("https://tools.example.com/mcp//", None),
             ("https://tools.example.com/mcp?x=1", None),
             ("https://tools.example.com/mcp#x", None),

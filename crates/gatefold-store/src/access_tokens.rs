@@ -16,7 +16,7 @@ use crate::database::millis;
 use crate::{Store, StoreError};
 
 pub use gatefold_token::{PresentedToken, is_like_token};
-pub use watch::{KnownToken, TokenReader};
+pub use watch::{FamilyAccess, KnownToken, TokenReader};
 
 /// The most tokens on record.
 pub const ACCESS_TOKENS: u32 = 10_000;
@@ -42,10 +42,14 @@ const LISTED: &str = "SELECT * FROM access_tokens ORDER BY name LIMIT ?1";
 
 const REVOKE: &str = "DELETE FROM access_tokens WHERE name = ?1 OR id = ?1 RETURNING *";
 
-const CHANGED: &str = "UPDATE access_token_changes SET changes = changes + 1";
+pub(crate) const CHANGED: &str = "UPDATE access_token_changes SET changes = changes + 1";
 
 const USED: &str = "
     UPDATE access_tokens SET last_used = ?2
+    WHERE id = ?1 AND (last_used IS NULL OR last_used < ?2)";
+
+const FAMILY_USED: &str = "
+    UPDATE token_families SET last_used = ?2
     WHERE id = ?1 AND (last_used IS NULL OR last_used < ?2)";
 
 /// What a new token is to be.
@@ -150,13 +154,22 @@ impl Store {
         let noted = async {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
             for (id, at) in uses {
-                let noted = sqlx::query(USED).bind(id.as_str()).bind(millis(*at));
-                noted.execute(&mut *transaction).await?;
+                for sql in [USED, FAMILY_USED] {
+                    let noted = sqlx::query(sql).bind(id.as_str()).bind(millis(*at));
+                    noted.execute(&mut *transaction).await?;
+                }
             }
             transaction.commit().await
         };
         noted.await.map_err(|source| store.error(source))
     }
+}
+
+/// Whether a text may be the name of a token or of a user.
+pub(crate) fn is_plain_name(text: &str) -> bool {
+    (1..=TOKEN_NAME_BYTES).contains(&text.len())
+        && text.trim() == text
+        && !text.chars().any(char::is_control)
 }
 
 /// What bounds a token, for every way in which one is made.

@@ -18,7 +18,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_PAGES: &str = "16384";
 
 /// The schema, one migration after another. Released migrations never change.
-const MIGRATIONS: [(i64, &str, &str); 11] = [
+const MIGRATIONS: [(i64, &str, &str); 12] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
     (3, "past_queries", include_str!("../migrations/0003_past_queries.sql")),
@@ -30,6 +30,7 @@ const MIGRATIONS: [(i64, &str, &str); 11] = [
     (9, "used_tools", include_str!("../migrations/0009_used_tools.sql")),
     (10, "grants", include_str!("../migrations/0010_grants.sql")),
     (11, "access_tokens", include_str!("../migrations/0011_access_tokens.sql")),
+    (12, "sign_ins", include_str!("../migrations/0012_sign_ins.sql")),
 ];
 
 #[derive(Clone)]

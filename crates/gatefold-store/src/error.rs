@@ -60,6 +60,8 @@ pub enum StoreError {
     TooManyTokens { limit: u32 },
     #[error("{0}")]
     TokenRefused(String),
+    #[error("too many people sign in here, the limit: {limit}")]
+    TooManyPeople { limit: u32 },
     #[error("the store is closed")]
     Closed,
     #[error("the system gave no random bytes: {0}")]
@@ -163,6 +165,7 @@ impl StoreError {
             Self::TokenNameTaken(_) => "token_name_taken",
             Self::TooManyTokens { .. } => "too_many_tokens",
             Self::TokenRefused(_) => "token_refused",
+            Self::TooManyPeople { .. } => "too_many_people",
             Self::Closed => "closed",
             Self::Random(_) => "random",
         }

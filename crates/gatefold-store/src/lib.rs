@@ -1,6 +1,6 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, sign-ins at sources, access tokens,
-//! and the key that seals suspended calls.
+//! queries of tools, the tools used most, results too large to show, sign-ins at sources and at the
+//! gateway, access tokens, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
 //! policy, protocols or how anything is shown. Several processes may share one state directory;
@@ -34,13 +34,15 @@ mod reach;
 mod records;
 mod results;
 mod sealing;
+mod sign_ins;
 mod sources;
 mod store;
 mod tokens;
 mod used;
 
 pub use access_tokens::{
-    AccessTokenRecord, KnownToken, NewAccessToken, PresentedToken, TokenReader, is_like_token,
+    AccessTokenRecord, FamilyAccess, KnownToken, NewAccessToken, PresentedToken, TokenReader,
+    is_like_token,
 };
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
@@ -51,6 +53,10 @@ pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};
 pub use past::{PastQueryFilter, PastQueryRecord};
 pub use reach::{ReachAttempt, ReachRecord, reach_records};
+pub use sign_ins::{
+    AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
+    LinkUse, PasswordLink, PersonRecord, TakenCode,
+};
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;
 
@@ -63,5 +69,8 @@ pub mod record_limits {
     pub use super::audit::LINGER;
     pub use super::housekeeping::ROUND;
     pub use super::results::STORED_BYTES;
+    pub use super::sign_ins::{
+        BROWSERS_PER_USER, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, PEOPLE,
+    };
     pub use super::sources::KEPT_PER_DOMAIN;
 }

@@ -1,11 +1,12 @@
 //! The tokens as a gateway that runs reads them.
 
-use gatefold_core::Digest;
+use gatefold_core::{Digest, Timestamp};
 use sqlx::{Connection as _, SqliteConnection};
 
 use super::{ACCESS_TOKENS, AccessTokenRecord, LISTED, hash, record};
 use crate::database::Database;
-use crate::{Store, StoreError};
+use crate::sign_ins::{FAMILIES, FAMILIES_LISTED, known_family};
+use crate::{AccessRow, FamilyRow, Store, StoreError};
 
 const CHANGES: &str = "SELECT changes FROM access_token_changes";
 
@@ -13,6 +14,38 @@ const CHANGES: &str = "SELECT changes FROM access_token_changes";
 pub struct KnownToken {
     pub record: AccessTokenRecord,
     pub hash: Digest,
+    /// Of a token that somebody signed in for. Its record stays when the token is replaced.
+    pub family: Option<FamilyAccess>,
+}
+
+/// What is said of a token that somebody signed in for.
+pub struct FamilyAccess {
+    /// The address that it is for, and all below.
+    pub resource: String,
+    /// The scopes, with a space between them.
+    pub scopes: String,
+    /// When it has to be replaced. What is begun with it goes on until its record expires.
+    pub expires_at: Timestamp,
+}
+
+impl KnownToken {
+    fn of_family(family: FamilyRow) -> Self {
+        let FamilyRow { id, user, client_name, created_at, expires_at, access, last_used, .. } =
+            family;
+        let record = AccessTokenRecord {
+            id,
+            name: client_name,
+            user,
+            agent: None,
+            tools: Vec::new(),
+            read_only: false,
+            created_at,
+            expires_at: Some(expires_at),
+            last_used,
+        };
+        let AccessRow { hash, resource, scopes, expires_at } = access;
+        Self { record, hash, family: Some(FamilyAccess { resource, scopes, expires_at }) }
+    }
 }
 
 /// Reads the tokens on a connection of its own: nothing else that the store does delays it.
@@ -58,8 +91,11 @@ async fn read(
     let mut transaction = connection.begin().await?;
     let changes = sqlx::query_scalar(CHANGES).fetch_one(&mut *transaction).await?;
     let rows = sqlx::query(LISTED).bind(ACCESS_TOKENS).fetch_all(&mut *transaction).await?;
+    let families = sqlx::query(FAMILIES_LISTED).bind(FAMILIES).fetch_all(&mut *transaction).await?;
     transaction.rollback().await?;
-    let known = |row| Ok(KnownToken { record: record(row)?, hash: hash(row)? });
-    let tokens: sqlx::Result<Vec<_>> = rows.iter().map(known).collect();
+    let known = |row| Ok(KnownToken { record: record(row)?, hash: hash(row)?, family: None });
+    let tokens = rows.iter().map(known);
+    let families = families.iter().map(|row| known_family(row).map(KnownToken::of_family));
+    let tokens: sqlx::Result<Vec<_>> = tokens.chain(families).collect();
     Ok(Some((changes, tokens?)))
 }

@@ -13,5 +13,6 @@ mod processes;
 mod records;
 mod results;
 mod retention;
+mod sign_ins;
 mod sources;
 mod used;

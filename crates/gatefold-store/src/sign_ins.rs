@@ -1,0 +1,168 @@
+//! Signing in at the gateway itself: people, the clients that they let in, and what those have.
+//!
+//! Everything that proves something is kept as a hash. What becomes of a client's tokens counts as a
+//! change of the access tokens, so gateways that run follow it as they follow those.
+
+mod clients;
+mod families;
+mod people;
+
+use gatefold_core::{Digest, Secret, Timestamp, TokenId, UserId};
+use serde::Serialize;
+use sqlx::Row as _;
+use sqlx::sqlite::SqliteRow;
+
+pub(crate) use families::{FAMILIES_LISTED, known_family};
+
+/// The most people with a password, or a link to set one.
+pub const PEOPLE: u32 = 10_000;
+/// The most browsers in which one user is signed in. The one that ends first makes room.
+pub const BROWSERS_PER_USER: u32 = 16;
+/// The most codes at once, used ones among them.
+pub const ISSUED_CODES: u32 = 10_000;
+/// The most clients that are let in, in all and for one user. Of a user's, the one that was silent
+/// longest makes room.
+pub const FAMILIES: u32 = 10_000;
+pub const FAMILIES_PER_USER: u32 = 100;
+
+/// Somebody who signs in here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PersonRecord {
+    pub user: UserId,
+    /// When the password was set. None for one who has only a link yet.
+    pub password_set_at: Option<Timestamp>,
+    /// Until when a link to set one is good.
+    pub link_expires_at: Option<Timestamp>,
+    /// How many clients the user has let in.
+    pub clients: u64,
+}
+
+/// A link to set a password.
+pub struct PasswordLink {
+    pub text: Secret,
+    pub expires_at: Timestamp,
+}
+
+/// A password that a link sets.
+pub struct LinkUse {
+    pub id: TokenId,
+    pub hash: Digest,
+    /// Its hash, as text of the form of PHC.
+    pub password: String,
+}
+
+/// A browser in which somebody has signed in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrowserRow {
+    pub id: TokenId,
+    pub hash: Digest,
+    pub user: UserId,
+    pub expires_at: Timestamp,
+}
+
+/// A code, and what its client has to show for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRow {
+    pub id: TokenId,
+    pub hash: Digest,
+    pub user: UserId,
+    pub client: String,
+    pub client_name: String,
+    pub redirect: String,
+    pub challenge: String,
+    pub resource: String,
+    pub scopes: String,
+    pub expires_at: Timestamp,
+}
+
+/// What became of a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TakenCode {
+    Fresh(CodeRow),
+    Used,
+    Unknown,
+}
+
+/// What a client has that somebody let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FamilyRow {
+    pub id: TokenId,
+    pub user: UserId,
+    pub client: String,
+    pub client_name: String,
+    pub resource: String,
+    pub scopes: String,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub refresh: Digest,
+    pub refreshes: u32,
+    pub refreshed_at: Timestamp,
+    pub access: AccessRow,
+    /// The hour in which it was last used.
+    pub last_used: Option<Timestamp>,
+}
+
+/// The access token of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessRow {
+    pub hash: Digest,
+    pub resource: String,
+    pub scopes: String,
+    pub expires_at: Timestamp,
+}
+
+/// The next tokens of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FamilyRenewal {
+    /// The refresh token that they replace.
+    pub from: Digest,
+    pub refresh: Digest,
+    pub refreshed_at: Timestamp,
+    pub access: AccessRow,
+}
+
+/// A client that registered itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientRow {
+    pub id: String,
+    pub name: String,
+    pub redirects: Vec<String>,
+    pub created_at: Timestamp,
+    pub used_at: Option<Timestamp>,
+}
+
+/// How long clients that registered are kept, and how many.
+#[derive(Debug, Clone, Copy)]
+pub struct ClientBounds {
+    pub clients: u32,
+    /// Those that nobody has let in are older than this.
+    pub unused_before: Timestamp,
+    /// Nobody has let the others in since.
+    pub used_before: Timestamp,
+}
+
+/// Whether something new was kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
+pub enum Insertion {
+    Done,
+    /// There are too many.
+    Full,
+    /// Its id is taken, or what it belongs to is gone.
+    Refused,
+}
+
+fn moment(row: &SqliteRow, name: &str) -> sqlx::Result<Timestamp> {
+    Ok(Timestamp::from_millis(row.try_get::<i64, _>(name)?.cast_unsigned()))
+}
+
+fn maybe(row: &SqliteRow, name: &str) -> sqlx::Result<Option<Timestamp>> {
+    let millis: Option<i64> = row.try_get(name)?;
+    Ok(millis.map(|millis| Timestamp::from_millis(millis.cast_unsigned())))
+}
+
+fn digest(row: &SqliteRow, name: &str) -> sqlx::Result<Digest> {
+    let bytes: Vec<u8> = row.try_get(name)?;
+    let bytes: Result<[u8; 32], _> = bytes.try_into();
+    bytes.map(Digest::new).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
+}

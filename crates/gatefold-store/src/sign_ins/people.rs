@@ -1,0 +1,253 @@
+//! People: their passwords, the links that set them, and the browsers in which they are signed in.
+
+use gatefold_core::{Digest, Timestamp, TokenId, UserId};
+use gatefold_token::{DrawnToken, TokenKind};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Connection as _, Row as _};
+
+use super::families::end_families_of;
+use super::{
+    BROWSERS_PER_USER, BrowserRow, Insertion, LinkUse, PEOPLE, PasswordLink, PersonRecord, digest,
+    maybe, moment,
+};
+use crate::access_tokens::{TOKEN_NAME_BYTES, is_plain_name};
+use crate::database::millis;
+use crate::{Store, StoreError};
+
+const PASSWORD: &str = "SELECT hash FROM passwords WHERE user = ?1";
+
+const LINK: &str = "
+    SELECT user FROM password_links WHERE id = ?1 AND hash = ?2 AND expires_at > ?3";
+
+const TAKE_LINK: &str = "
+    DELETE FROM password_links WHERE id = ?1 AND hash = ?2 AND expires_at > ?3 RETURNING user";
+
+const SET_PASSWORD: &str = "
+    INSERT INTO passwords (user, hash, changed_at) VALUES (?1, ?2, ?3)
+    ON CONFLICT (user) DO UPDATE SET hash = ?2, changed_at = ?3";
+
+const OTHERS: &str = "
+    SELECT count(*) FROM (
+        SELECT user FROM passwords UNION SELECT user FROM password_links) WHERE user <> ?1";
+
+const NEW_LINK: &str = "
+    INSERT INTO password_links (user, id, hash, expires_at) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (user) DO UPDATE SET id = ?2, hash = ?3, expires_at = ?4";
+
+const DROP_LINKS: &str = "DELETE FROM password_links WHERE expires_at <= ?1";
+
+const OPEN: &str = "
+    INSERT INTO browser_sessions (id, hash, user, expires_at) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (id) DO NOTHING";
+
+const DROP_SESSIONS: &str = "DELETE FROM browser_sessions WHERE expires_at <= ?1";
+
+const MAKE_ROOM: &str = "
+    DELETE FROM browser_sessions WHERE user = ?1 AND id NOT IN (
+        SELECT id FROM browser_sessions WHERE user = ?1 ORDER BY expires_at DESC, id LIMIT ?2)";
+
+const SESSION: &str = "SELECT * FROM browser_sessions WHERE id = ?1 AND expires_at > ?2";
+
+const PEOPLE_LISTED: &str = "
+    SELECT user, passwords.changed_at, password_links.expires_at AS link,
+        (SELECT count(*) FROM token_families AS own
+            WHERE own.user = people.user AND own.expires_at > ?1) AS clients
+    FROM (SELECT user FROM passwords UNION SELECT user FROM password_links WHERE expires_at > ?1
+        UNION SELECT user FROM token_families WHERE expires_at > ?1) AS people
+    LEFT JOIN passwords USING (user)
+    LEFT JOIN password_links USING (user)
+    ORDER BY user LIMIT ?2";
+
+impl Store {
+    pub async fn password(&self, user: &UserId) -> Result<Option<String>, StoreError> {
+        let store = self.inner();
+        let found = sqlx::query_scalar(PASSWORD).bind(user.as_str());
+        let found = found.fetch_optional(&mut *store.connection().await).await;
+        found.map_err(|source| store.error(source))
+    }
+
+    /// Makes a link to set a user's password, instead of the one before.
+    pub async fn create_password_link(
+        &self,
+        user: &UserId,
+        life: std::time::Duration,
+    ) -> Result<PasswordLink, StoreError> {
+        if !is_plain_name(user.as_str()) {
+            let text = format!(
+                "the name of a user has 1 to {TOKEN_NAME_BYTES} bytes, no space around it, and no \
+                 control characters"
+            );
+            return Err(StoreError::TokenRefused(text));
+        }
+        let store = self.inner();
+        let drawn = DrawnToken::draw(TokenKind::Link).map_err(StoreError::Random)?;
+        let (now, mut connection) = (store.now(), store.connection().await);
+        let expires_at = now.plus(life);
+        let made = async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            sqlx::query(DROP_LINKS).bind(millis(now)).execute(&mut *transaction).await?;
+            let others: i64 =
+                sqlx::query_scalar(OTHERS).bind(user.as_str()).fetch_one(&mut *transaction).await?;
+            if others >= i64::from(PEOPLE) {
+                return Ok(false);
+            }
+            sqlx::query(NEW_LINK)
+                .bind(user.as_str())
+                .bind(drawn.id.as_str())
+                .bind(&drawn.hash.as_bytes()[..])
+                .bind(millis(expires_at))
+                .execute(&mut *transaction)
+                .await?;
+            transaction.commit().await?;
+            sqlx::Result::Ok(true)
+        };
+        match made.await.map_err(|source| store.error(source))? {
+            true => Ok(PasswordLink { text: drawn.text, expires_at }),
+            false => Err(StoreError::TooManyPeople { limit: PEOPLE }),
+        }
+    }
+
+    /// Whose password a link may set.
+    pub async fn password_link(
+        &self,
+        id: &TokenId,
+        hash: Digest,
+        now: Timestamp,
+    ) -> Result<Option<UserId>, StoreError> {
+        let store = self.inner();
+        let user: sqlx::Result<Option<String>> = sqlx::query_scalar(LINK)
+            .bind(id.as_str())
+            .bind(&hash.as_bytes()[..])
+            .bind(millis(now))
+            .fetch_optional(&mut *store.connection().await)
+            .await;
+        Ok(user.map_err(|source| store.error(source))?.map(UserId::new))
+    }
+
+    /// Uses a link up, sets its user's password, and ends that user's sessions in browsers.
+    pub async fn set_password(
+        &self,
+        link: LinkUse,
+        now: Timestamp,
+    ) -> Result<Option<UserId>, StoreError> {
+        let store = self.inner();
+        let mut connection = store.connection().await;
+        let set = async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            let user: Option<String> = sqlx::query_scalar(TAKE_LINK)
+                .bind(link.id.as_str())
+                .bind(&link.hash.as_bytes()[..])
+                .bind(millis(now))
+                .fetch_optional(&mut *transaction)
+                .await?;
+            let Some(user) = user else { return Ok(None) };
+            sqlx::query(SET_PASSWORD)
+                .bind(&user)
+                .bind(&link.password)
+                .bind(millis(now))
+                .execute(&mut *transaction)
+                .await?;
+            let sessions = sqlx::query("DELETE FROM browser_sessions WHERE user = ?1").bind(&user);
+            sessions.execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            sqlx::Result::Ok(Some(UserId::new(user)))
+        };
+        set.await.map_err(|source| store.error(source))
+    }
+
+    pub async fn open_browser(
+        &self,
+        browser: BrowserRow,
+        now: Timestamp,
+    ) -> Result<Insertion, StoreError> {
+        let store = self.inner();
+        let mut connection = store.connection().await;
+        let opened = async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            sqlx::query(DROP_SESSIONS).bind(millis(now)).execute(&mut *transaction).await?;
+            let opened = sqlx::query(OPEN)
+                .bind(browser.id.as_str())
+                .bind(&browser.hash.as_bytes()[..])
+                .bind(browser.user.as_str())
+                .bind(millis(browser.expires_at))
+                .execute(&mut *transaction)
+                .await?;
+            let room = sqlx::query(MAKE_ROOM).bind(browser.user.as_str()).bind(BROWSERS_PER_USER);
+            room.execute(&mut *transaction).await?;
+            transaction.commit().await?;
+            sqlx::Result::Ok(opened.rows_affected() == 1)
+        };
+        let is_new = opened.await.map_err(|source| store.error(source))?;
+        Ok(if is_new { Insertion::Done } else { Insertion::Refused })
+    }
+
+    pub async fn browser(
+        &self,
+        id: &TokenId,
+        now: Timestamp,
+    ) -> Result<Option<BrowserRow>, StoreError> {
+        let store = self.inner();
+        let row = sqlx::query(SESSION).bind(id.as_str()).bind(millis(now));
+        let row = row.fetch_optional(&mut *store.connection().await).await;
+        let row = row.and_then(|row| row.as_ref().map(browser).transpose());
+        row.map_err(|source| store.error(source))
+    }
+
+    pub async fn close_browser(&self, id: &TokenId) -> Result<(), StoreError> {
+        let store = self.inner();
+        let closed = sqlx::query("DELETE FROM browser_sessions WHERE id = ?1").bind(id.as_str());
+        let closed = closed.execute(&mut *store.connection().await).await;
+        closed.map(drop).map_err(|source| store.error(source))
+    }
+
+    /// All who sign in here, or have let clients in.
+    pub async fn people(&self) -> Result<Vec<PersonRecord>, StoreError> {
+        let store = self.inner();
+        let listed = sqlx::query(PEOPLE_LISTED).bind(millis(store.now())).bind(PEOPLE * 2);
+        let rows = listed.fetch_all(&mut *store.connection().await).await;
+        let people = rows.and_then(|rows| rows.iter().map(person).collect());
+        people.map_err(|source| store.error(source))
+    }
+
+    /// Removes a user's password, links and sessions, and ends the access of every client that the
+    /// user has let in. Returns whether there was anything.
+    pub async fn remove_person(&self, user: &UserId) -> Result<bool, StoreError> {
+        let store = self.inner();
+        let mut connection = store.connection().await;
+        let removed = async {
+            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+            let mut gone = end_families_of(&mut transaction, user).await?;
+            for sql in [
+                "DELETE FROM passwords WHERE user = ?1",
+                "DELETE FROM password_links WHERE user = ?1",
+                "DELETE FROM browser_sessions WHERE user = ?1",
+                "DELETE FROM issued_codes WHERE user = ?1",
+            ] {
+                let deleted =
+                    sqlx::query(sql).bind(user.as_str()).execute(&mut *transaction).await?;
+                gone += deleted.rows_affected();
+            }
+            transaction.commit().await?;
+            sqlx::Result::Ok(gone > 0)
+        };
+        removed.await.map_err(|source| store.error(source))
+    }
+}
+
+fn browser(row: &SqliteRow) -> sqlx::Result<BrowserRow> {
+    Ok(BrowserRow {
+        id: TokenId::new(row.try_get::<String, _>("id")?),
+        hash: digest(row, "hash")?,
+        user: UserId::new(row.try_get::<String, _>("user")?),
+        expires_at: moment(row, "expires_at")?,
+    })
+}
+
+fn person(row: &SqliteRow) -> sqlx::Result<PersonRecord> {
+    Ok(PersonRecord {
+        user: UserId::new(row.try_get::<String, _>("user")?),
+        password_set_at: maybe(row, "changed_at")?,
+        link_expires_at: maybe(row, "link")?,
+        clients: row.try_get::<i64, _>("clients")?.cast_unsigned(),
+    })
+}

@@ -1,0 +1,299 @@
+//! Signing in at the gateway: what is used once is used once in all processes, and all is bounded.
+
+use std::time::Duration;
+
+use gatefold_core::{Digest, Timestamp, TokenId, UserId};
+use gatefold_store::record_limits::{
+    BROWSERS_PER_USER, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, PEOPLE,
+};
+use gatefold_store::{
+    AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
+    LinkUse, PresentedToken, Store, StoreError, TakenCode,
+};
+use sqlx::Executor as _;
+use tempfile::tempdir;
+use tokio::task::JoinSet;
+
+use crate::fixture::{NOW, connect, open};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn digest(number: u32) -> Digest {
+    let mut bytes = [0; 32];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    Digest::new(bytes)
+}
+
+fn code(id: &str, user: &str) -> CodeRow {
+    CodeRow {
+        id: TokenId::new(id),
+        hash: digest(1),
+        user: UserId::new(user),
+        client: "https://app.example/client".to_owned(),
+        client_name: "Notebook".to_owned(),
+        redirect: "http://127.0.0.1/callback".to_owned(),
+        challenge: "challenge".to_owned(),
+        resource: "https://tools.example.com/mcp".to_owned(),
+        scopes: "mcp:read".to_owned(),
+        expires_at: NOW.plus(Duration::from_secs(60)),
+    }
+}
+
+fn access(number: u32) -> AccessRow {
+    AccessRow {
+        hash: digest(number),
+        resource: "https://tools.example.com/mcp".to_owned(),
+        scopes: "mcp:read".to_owned(),
+        expires_at: NOW.plus(Duration::from_secs(3600)),
+    }
+}
+
+fn family(id: &str, user: &str, refreshed_at: Timestamp) -> FamilyRow {
+    let CodeRow { id, user, client, client_name, resource, scopes, .. } = code(id, user);
+    FamilyRow {
+        id,
+        user,
+        client,
+        client_name,
+        resource,
+        scopes,
+        created_at: refreshed_at,
+        expires_at: NOW.plus(90 * DAY),
+        refresh: digest(2),
+        refreshes: 0,
+        refreshed_at,
+        access: access(3),
+        last_used: None,
+    }
+}
+
+/// A client that a user has let in.
+async fn begin(store: &Store, id: &str, user: &str, at: Timestamp) -> Insertion {
+    assert_eq!(store.keep_code(code(id, user), NOW).await.unwrap(), Insertion::Done);
+    let taken = store.take_code(&TokenId::new(id), digest(1)).await.unwrap();
+    assert_eq!(taken, TakenCode::Fresh(code(id, user)));
+    store.begin_family(family(id, user, at), NOW).await.unwrap()
+}
+
+fn renewal(from: u32, to: u32) -> FamilyRenewal {
+    FamilyRenewal {
+        from: digest(from),
+        refresh: digest(to),
+        refreshed_at: NOW,
+        access: access(to + 1),
+    }
+}
+
+#[tokio::test]
+async fn a_code_is_taken_once_by_all_processes_together() {
+    let directory = tempdir().unwrap();
+    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let id = TokenId::new("aaaa-aaaa");
+    assert_eq!(one.keep_code(code("aaaa-aaaa", "ann"), NOW).await.unwrap(), Insertion::Done);
+    assert_eq!(one.keep_code(code("aaaa-aaaa", "bob"), NOW).await.unwrap(), Insertion::Refused);
+    assert_eq!(one.take_code(&id, digest(9)).await.unwrap(), TakenCode::Unknown);
+    let mut taking = JoinSet::new();
+    for store in [&one, &other].into_iter().cycle().take(20) {
+        let (store, id) = (store.clone(), id.clone());
+        taking.spawn(async move { store.take_code(&id, digest(1)).await.unwrap() });
+    }
+    let taken = taking.join_all().await;
+    let fresh = taken.iter().filter(|state| matches!(state, TakenCode::Fresh(_))).count();
+    let used = taken.iter().filter(|state| **state == TakenCode::Used).count();
+    assert_eq!((fresh, used), (1, 19));
+    // A code that was used twice is revoked, whether its family has begun or not.
+    other.end_family(&id).await.unwrap();
+    let begun = one.begin_family(family("aaaa-aaaa", "ann", NOW), NOW).await.unwrap();
+    assert_eq!(begun, Insertion::Refused);
+    let unused = code("bbbb-bbbb", "ann");
+    assert_eq!(one.keep_code(unused, NOW).await.unwrap(), Insertion::Done);
+    let begun = one.begin_family(family("bbbb-bbbb", "ann", NOW), NOW).await.unwrap();
+    assert_eq!(begun, Insertion::Refused, "nobody has shown the code");
+}
+
+#[tokio::test]
+async fn a_refresh_happens_once_in_all_processes_together() {
+    let directory = tempdir().unwrap();
+    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let id = TokenId::new("aaaa-aaaa");
+    assert_eq!(begin(&one, "aaaa-aaaa", "ann", NOW).await, Insertion::Done);
+    let mut renewing = JoinSet::new();
+    for (number, store) in [&one, &other].into_iter().cycle().take(20).enumerate() {
+        let (store, id) = (store.clone(), id.clone());
+        let to = 10 * (u32::try_from(number).unwrap() + 1);
+        renewing.spawn(async move {
+            store.renew_family(&id, renewal(2, to)).await.unwrap().then_some(to)
+        });
+    }
+    let renewed: Vec<_> = renewing.join_all().await.into_iter().flatten().collect();
+    assert_eq!(renewed.len(), 1, "{renewed:?}");
+    let now = other.family(&id, NOW).await.unwrap().unwrap();
+    assert_eq!((now.refreshes, now.refresh), (1, digest(renewed[0])));
+    assert_eq!(now.access.hash, digest(renewed[0] + 1));
+    assert_eq!(other.family(&id, NOW.plus(90 * DAY)).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn gateways_follow_what_becomes_of_clients() {
+    let directory = tempdir().unwrap();
+    let (gateway, other) = (open(directory.path()).await, open(directory.path()).await);
+    let mut reader = gateway.token_reader();
+    let mut known = async || {
+        let tokens = reader.changed().await.unwrap()?;
+        Some(tokens.into_iter().map(|it| (it.record.user, it.hash)).collect::<Vec<_>>())
+    };
+    assert_eq!(known().await, Some(vec![]));
+    assert_eq!(begin(&other, "aaaa-aaaa", "ann", NOW).await, Insertion::Done);
+    let ann = UserId::new("ann");
+    assert_eq!(known().await, Some(vec![(ann.clone(), digest(3))]));
+    let id = TokenId::new("aaaa-aaaa");
+    gateway.note_token_uses(&[(id.clone(), NOW)]).await.unwrap();
+    assert_eq!(known().await, None, "a use is no change");
+    assert_eq!(other.families().await.unwrap()[0].last_used, Some(NOW));
+    assert!(other.renew_family(&id, renewal(2, 20)).await.unwrap());
+    assert_eq!(known().await, Some(vec![(ann.clone(), digest(21))]));
+    assert!(!other.renew_family(&id, renewal(2, 30)).await.unwrap());
+    assert_eq!(known().await, None, "nothing was renewed");
+    assert!(other.end_family(&id).await.unwrap());
+    assert_eq!(known().await, Some(vec![]));
+    assert!(!other.end_family(&id).await.unwrap());
+    assert_eq!(begin(&other, "bbbb-bbbb", "ann", NOW).await, Insertion::Done);
+    assert_eq!(known().await.map(|known| known.len()), Some(1));
+    assert!(other.remove_person(&ann).await.unwrap());
+    assert_eq!(known().await, Some(vec![]));
+}
+
+#[tokio::test]
+async fn a_link_sets_one_password_and_is_gone() {
+    let directory = tempdir().unwrap();
+    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let ann = UserId::new("ann");
+    let older = one.create_password_link(&ann, DAY).await.unwrap();
+    let link = other.create_password_link(&ann, DAY).await.unwrap();
+    let read = |text: &gatefold_core::Secret| PresentedToken::read(text.expose()).unwrap();
+    let (older, link) = (read(&older.text), read(&link.text));
+    let whose = async |token: &PresentedToken, at| {
+        one.password_link(&token.id, token.hash, at).await.unwrap()
+    };
+    assert_eq!(whose(&older, NOW).await, None, "the newer one takes its place");
+    assert_eq!(whose(&link, NOW).await, Some(ann.clone()));
+    assert_eq!(whose(&link, NOW.plus(DAY)).await, None);
+    let session = |number: u32, user: &str| BrowserRow {
+        id: TokenId::new(format!("browser-{number}")),
+        hash: digest(number),
+        user: UserId::new(user),
+        expires_at: NOW.plus(Duration::from_secs(u64::from(number))),
+    };
+    for opened in [session(1, "ann"), session(2, "bob")] {
+        assert_eq!(one.open_browser(opened, NOW).await.unwrap(), Insertion::Done);
+    }
+    let mut setting = JoinSet::new();
+    for (number, store) in [&one, &other].into_iter().cycle().take(10).enumerate() {
+        let (store, id, hash) = (store.clone(), link.id.clone(), link.hash);
+        setting.spawn(async move {
+            let password = format!("$argon2id${number}");
+            let set = LinkUse { id, hash, password: password.clone() };
+            store.set_password(set, NOW).await.unwrap().map(|_| password)
+        });
+    }
+    let set: Vec<_> = setting.join_all().await.into_iter().flatten().collect();
+    assert_eq!(set.len(), 1);
+    assert_eq!(other.password(&ann).await.unwrap().as_deref(), Some(&*set[0]));
+    assert_eq!(whose(&link, NOW).await, None);
+    let browser = async |number| one.browser(&session(number, "").id, NOW).await.unwrap();
+    assert_eq!(browser(1).await, None, "ann signs in anew");
+    assert_eq!(browser(2).await, Some(session(2, "bob")));
+    let listed = one.people().await.unwrap();
+    assert_eq!((listed.len(), listed[0].password_set_at), (1, Some(NOW)));
+}
+
+#[tokio::test]
+async fn all_that_people_and_clients_have_is_bounded() {
+    let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let fill = async |table: &str, columns: &str, values: &str, count: u32| {
+        let sql = format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
+            INSERT INTO {table} ({columns}) SELECT {values} FROM n"
+        );
+        connect(directory.path()).await.execute(sqlx::AssertSqlSafe(sql)).await.unwrap();
+    };
+    for number in 0..BROWSERS_PER_USER + 3 {
+        let session = BrowserRow {
+            id: TokenId::new(format!("browser-{number}")),
+            hash: digest(number),
+            user: UserId::new("ann"),
+            expires_at: NOW.plus(Duration::from_secs(u64::from(number) + 1)),
+        };
+        assert_eq!(store.open_browser(session, NOW).await.unwrap(), Insertion::Done);
+    }
+    assert_eq!(store.browser(&TokenId::new("browser-2"), NOW).await.unwrap(), None);
+    assert!(store.browser(&TokenId::new("browser-3"), NOW).await.unwrap().is_some());
+
+    for number in 0..=FAMILIES_PER_USER {
+        let at = NOW.plus(Duration::from_secs(u64::from(number)));
+        assert_eq!(begin(&store, &format!("ann-{number}"), "ann", at).await, Insertion::Done);
+    }
+    let families = store.families().await.unwrap();
+    assert_eq!(families.len(), FAMILIES_PER_USER as usize);
+    assert!(!families.iter().any(|family| family.id.as_str() == "ann-0"), "silent for longest");
+
+    let columns = "id, user, client, client_name, resource, scopes, created_at, expires_at, \
+                   refresh_hash, refreshes, refreshed_at, access_hash, access_resource, \
+                   access_scopes, access_expires_at";
+    let far = 4_000_000_000_000_i64;
+    let values = format!(
+        "'f' || i, 'u' || i, '', '', '', '', 0, {far}, zeroblob(32), 0, 0, zeroblob(32), '', '', 0"
+    );
+    fill("token_families", columns, &values, FAMILIES).await;
+    assert_eq!(begin(&store, "full-full", "bob", NOW).await, Insertion::Full);
+
+    let columns = "id, hash, user, client, client_name, redirect, challenge, resource, scopes, \
+                   expires_at";
+    let values = format!("'c' || i, zeroblob(32), 'ann', '', '', '', '', '', '', {far}");
+    fill("issued_codes", columns, &values, ISSUED_CODES).await;
+    let kept = store.keep_code(code("more-more", "ann"), NOW).await.unwrap();
+    assert_eq!(kept, Insertion::Full);
+
+    fill("passwords", "user, hash, changed_at", "'p' || i, '', 0", PEOPLE).await;
+    let error = store.create_password_link(&UserId::new("more"), DAY).await.err().unwrap();
+    assert_eq!(error.to_string(), "too many people sign in here, the limit: 10000");
+    store.create_password_link(&UserId::new("p1"), DAY).await.unwrap();
+    for name in ["", " ann", "a\nb", &"x".repeat(200)] {
+        let error = store.create_password_link(&UserId::new(name), DAY).await.err().unwrap();
+        assert!(matches!(error, StoreError::TokenRefused(_)), "{name}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn clients_that_nobody_lets_in_make_room() {
+    let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let client = |number: u32, created_at: Timestamp| ClientRow {
+        id: format!("client-{number}"),
+        name: "Inspector".to_owned(),
+        redirects: vec!["http://127.0.0.1/".to_owned(), "https://app.example/cb".to_owned()],
+        created_at,
+        used_at: None,
+    };
+    let bounds = |now: Timestamp| {
+        let ago = |days: u64| Timestamp::from_millis(now.as_millis() - days * DAY.as_secs() * 1000);
+        ClientBounds { clients: 2, unused_before: ago(1), used_before: ago(90) }
+    };
+    let register =
+        async |number, at| store.register_client(client(number, at), bounds(at)).await.unwrap();
+    let known = async |number: u32, at| {
+        store.registered_client(&format!("client-{number}"), bounds(at)).await.unwrap()
+    };
+    assert_eq!(register(1, NOW).await, Insertion::Done);
+    assert_eq!(register(1, NOW).await, Insertion::Refused);
+    assert_eq!(register(2, NOW).await, Insertion::Done);
+    assert_eq!(register(3, NOW).await, Insertion::Full);
+    assert_eq!(known(1, NOW).await, Some(client(1, NOW)));
+    store.note_client_use("client-1", NOW).await.unwrap();
+    let later = NOW.plus(2 * DAY);
+    assert_eq!(known(2, later).await, None, "too old even before it is dropped");
+    assert_eq!(register(3, later).await, Insertion::Done);
+    assert_eq!(known(1, later).await.and_then(|client| client.used_at), Some(NOW));
+    assert_eq!(known(1, NOW.plus(91 * DAY)).await, None);
+}
