@@ -51,7 +51,12 @@ impl IssuerState {
         let drawn = DrawnToken::draw(TokenKind::Browser).map_err(IssuerError::Random)?;
         let expires_at = self.clock.now().plus(SESSION_LIFE);
         let session = BrowserSession { id: drawn.id, hash: drawn.hash, user, expires_at };
-        match self.store.open_session(session).await.map_err(IssuerError::Store)? {
+        match self
+            .store
+            .open_session(session, self.clock.now())
+            .await
+            .map_err(IssuerError::Store)?
+        {
             KeepOutcome::Yes => Ok(set_cookie(&self.settings.public_url, drawn.text.expose(), "")),
             KeepOutcome::Full | KeepOutcome::Refused => Err(IssuerError::Busy),
         }

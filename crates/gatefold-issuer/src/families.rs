@@ -105,7 +105,7 @@ impl IssuerState {
         let now = self.clock.now();
         let unknown = || invalid_grant("the code is not known");
         let code = PresentedToken::read_as(TokenKind::Code, code).ok_or_else(unknown)?;
-        let taken = self.store.take_code(&code.id, code.hash, now).await;
+        let taken = self.store.take_code(&code.id, code.hash).await;
         let code = match taken.map_err(IssuerError::Store)? {
             CodeState::Fresh(code) => code,
             CodeState::Unknown => return Err(unknown()),

@@ -38,7 +38,7 @@ pub use store::{
     AccessRecord, BrowserSession, ClientRecord, CodeRecord, CodeState, FamilyRecord, IssuerStore,
     KeepOutcome, NewPassword, Renewal,
 };
-pub use targets::{Resource, Scopes};
+pub use targets::{Resource, SCOPES, Scopes};
 
 /// How long what it gives out is good, and how much of it there may be.
 pub mod limits {

@@ -26,7 +26,8 @@ pub trait IssuerStore: Send + Sync + 'static {
     fn set_password(&self, new: NewPassword, now: Timestamp) -> StoreAnswer<'_, Option<UserId>>;
 
     /// Keeps that a browser's user has signed in. The oldest session of a user with too many goes.
-    fn open_session(&self, session: BrowserSession) -> StoreAnswer<'_, KeepOutcome>;
+    fn open_session(&self, session: BrowserSession, now: Timestamp)
+    -> StoreAnswer<'_, KeepOutcome>;
 
     fn session<'a>(
         &'a self,
@@ -41,12 +42,7 @@ pub trait IssuerStore: Send + Sync + 'static {
     /// Uses up a code. The store remembers used ones for as long as [`limits::CODE_LIFE`] at least.
     ///
     /// [`limits::CODE_LIFE`]: crate::limits::CODE_LIFE
-    fn take_code<'a>(
-        &'a self,
-        id: &'a TokenId,
-        hash: Digest,
-        now: Timestamp,
-    ) -> StoreAnswer<'a, CodeState>;
+    fn take_code<'a>(&'a self, id: &'a TokenId, hash: Digest) -> StoreAnswer<'a, CodeState>;
 
     /// Begins what a code was good for. Refused if the code is gone, as after
     /// [`IssuerStore::end_family`].

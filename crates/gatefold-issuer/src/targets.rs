@@ -43,6 +43,11 @@ impl Resource {
         is_face.then(|| Self(public.at(path)))
     }
 
+    /// The face that a path leads to. None for a path that leads to none.
+    pub fn at(public: &PublicUrl, path: &str) -> Option<Self> {
+        Self::read(public, &public.at(path))
+    }
+
     /// One that was kept.
     pub fn kept(text: impl Into<String>) -> Self {
         Self(text.into())
@@ -78,7 +83,7 @@ const READ: &str = "mcp:read";
 const WRITE: &str = "mcp:write";
 
 /// All scopes that there are.
-pub(crate) const SCOPES: [&str; 2] = [READ, WRITE];
+pub const SCOPES: [&str; 2] = [READ, WRITE];
 
 /// How much a token lets its client do. There is never none at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,7 +154,7 @@ mod tests {
             ("https://tools.example.com/mcp/agent/sales", Some("/mcp/agent/sales")),
             ("https://tools.example.com/x/../mcp", Some("/mcp")),
             ("https://tools.example.com/mcp/source/my%2Dmail", Some("/mcp/source/my-mail")),
-            ("https://tools.example.com/mcp/source/%2e%2e", None),
+            ("https://tools.example.com/mcp/source/%2e%2e", Some("/mcp")),
             ("https://tools.example.com/mcp/source/%2e%2e%2fagent%2fx", None),
             ("https://tools.example.com/mcp//", None),
             ("https://tools.example.com/mcp?x=1", None),

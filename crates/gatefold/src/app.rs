@@ -10,6 +10,7 @@ mod learning;
 mod people;
 mod restart;
 mod results;
+mod sign_in;
 mod sources;
 mod status;
 mod texts;

@@ -25,6 +25,7 @@ mod role;
 mod schema;
 mod sections;
 mod shown;
+mod sign_in;
 mod sources;
 mod texts;
 mod tool_modes;
@@ -65,6 +66,7 @@ pub use role::SourceRole;
 pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
+pub use sign_in::SignInConfig;
 pub use texts::{reference, template};
 pub use users::{IssuedSubject, PeopleGroup, UserConfig};
 
@@ -335,6 +337,8 @@ pub struct ServerConfig {
     pub public_url: Option<Url>,
     /// Whose tokens let people in, beside our own.
     pub issuers: Vec<IssuerConfig>,
+    /// How people sign in at the gateway itself. None if they do not.
+    pub sign_in: Option<SignInConfig>,
     /// `Host` headers that are accepted besides those of the loopback.
     pub allowed_hosts: Vec<String>,
     /// `Origin` headers that are accepted besides those of the loopback.
@@ -372,6 +376,7 @@ impl Default for ServerConfig {
             authentication: None,
             public_url: None,
             issuers: Vec::new(),
+            sign_in: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
             request_bytes: 4 * 1024 * 1024,

@@ -64,7 +64,7 @@ impl IssuerStore for MemoryStore {
         reply(Some(user))
     }
 
-    fn open_session(&self, session: BrowserSession) -> Reply<'_, KeepOutcome> {
+    fn open_session(&self, session: BrowserSession, _: Timestamp) -> Reply<'_, KeepOutcome> {
         self.tables().sessions.insert(session.id.clone(), session);
         reply(KeepOutcome::Yes)
     }
@@ -83,12 +83,7 @@ impl IssuerStore for MemoryStore {
         reply(KeepOutcome::Yes)
     }
 
-    fn take_code<'a>(
-        &'a self,
-        id: &'a TokenId,
-        hash: Digest,
-        _: Timestamp,
-    ) -> Reply<'a, CodeState> {
+    fn take_code<'a>(&'a self, id: &'a TokenId, hash: Digest) -> Reply<'a, CodeState> {
         let mut tables = self.tables();
         let state = match tables.codes.get_mut(id).filter(|(code, _)| code.hash == hash) {
             None => CodeState::Unknown,

@@ -13,12 +13,14 @@ use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
 use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
 use gatefold_dispatch::Dispatcher;
+use gatefold_issuer::{Issuer, PublicUrl, Resource, Scopes};
 use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
-use gatefold_oauth::TokenIssuers;
+use gatefold_oauth::{TokenFault, TokenIssuers};
 use gatefold_store::record_limits::ACCESS_TOKENS;
 use gatefold_store::{
     AccessTokenRecord, KnownToken, PresentedToken, Store, StoreError, TokenReader,
 };
+use gatefold_token::TokenKind;
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
 use tokio::time::{sleep, timeout};
@@ -27,16 +29,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::people::People;
 use issued::IssuedTokens;
+use looks::Looks;
 use refusals::{Presented, Refusal, RefusalForm};
 
 mod issued;
+mod looks;
 mod refusals;
 mod resource;
 
 pub(super) use resource::ProtectedResource;
 
-/// How often to look whether tokens have changed. Revoking one has to hold within 2 s.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
 /// How long one look may take.
 const LOOK_DEADLINE: Duration = Duration::from_secs(2);
 /// How old the last look may be. After that nobody is let in, because nobody knows what was revoked.
@@ -57,6 +59,9 @@ pub(super) struct TokenGate {
     issued: Option<IssuedTokens>,
     people: Arc<People>,
     form: RefusalForm,
+    /// The address at which people sign in. None if they do not, and what they had is good for nothing.
+    own: Option<PublicUrl>,
+    looks: Looks,
     clock: Arc<dyn Clock>,
     /// The clock's uptime at the last successful look, in milliseconds.
     looked_at: AtomicU64,
@@ -66,12 +71,17 @@ pub(super) struct TokenGate {
 pub(super) struct IssuerAccess {
     pub(super) issuers: TokenIssuers,
     pub(super) resource: Arc<ProtectedResource>,
+    /// The address at which people sign in here, and what they sign in at.
+    pub(super) own: Option<PublicUrl>,
+    pub(super) issuer: Option<Issuer>,
 }
 
 /// A token as it is looked up.
 struct LiveToken {
     hash: Digest,
     expires_at: Option<Timestamp>,
+    /// Of a token that somebody signed in for.
+    family: Option<LiveFamily>,
     authenticated: Authenticated,
     validity: Arc<Validity>,
     /// The hour of its last use, and the one that the store knows of, in milliseconds since 1970.
@@ -79,16 +89,38 @@ struct LiveToken {
     noted: AtomicU64,
 }
 
+/// What a token is for that somebody signed in for.
+struct LiveFamily {
+    resource: Resource,
+    /// When another token has to follow. What was begun goes on.
+    expires_at: Timestamp,
+}
+
 impl LiveToken {
-    fn of(known: KnownToken, form: &RefusalForm) -> (TokenId, Arc<Self>) {
-        let KnownToken { record, hash } = known;
+    /// A token, in the place of an earlier one with its id.
+    fn of(
+        known: KnownToken,
+        form: &RefusalForm,
+        earlier: Option<&Arc<Self>>,
+    ) -> (TokenId, Arc<Self>) {
+        let KnownToken { mut record, hash, family } = known;
         let used = record.last_used.map_or(0, Timestamp::as_millis);
-        let refusal = form.unauthenticated(Refusal::Over, "/mcp");
-        let validity = Arc::new(Validity { over: CancellationToken::new(), refusal });
+        // A client that refreshes its token goes on.
+        let earlier = earlier.filter(|own| own.family.is_some() && family.is_some());
+        let validity = earlier.map(|own| own.validity.clone());
+        let validity = validity.filter(|own| !own.over.is_cancelled()).unwrap_or_else(|| {
+            let refusal = form.unauthenticated(Refusal::Over, "/mcp");
+            Arc::new(Validity { over: CancellationToken::new(), refusal })
+        });
+        let family = family.map(|own| {
+            record.read_only = Scopes::read(&own.scopes).is_none_or(Scopes::is_read_only);
+            LiveFamily { resource: Resource::kept(own.resource), expires_at: own.expires_at }
+        });
         let (id, expires_at) = (record.id.clone(), record.expires_at);
         let live = Self {
             hash,
             expires_at,
+            family,
             authenticated: Authenticated {
                 principal: Arc::new(principal(record)),
                 validity: Some(validity.clone()),
@@ -124,15 +156,16 @@ impl TokenGate {
         let looked_at = AtomicU64::new(uptime(&*clock));
         let known = reader.changed().await?.unwrap_or_default();
         let form = RefusalForm { resource: issuers.as_ref().map(|own| own.resource.clone()) };
-        let known = known.into_iter().map(|known| LiveToken::of(known, &form));
+        let known = known.into_iter().map(|known| LiveToken::of(known, &form, None));
         let tokens = ArcSwap::from_pointee(known.collect());
+        let own = issuers.as_ref().and_then(|own| own.own.clone());
         let issued = issuers.map(|own| IssuedTokens::new(own.issuers, clock.clone(), form.clone()));
-        Ok(Self { tokens, issued, people, form, clock, looked_at })
+        Ok(Self { tokens, issued, people, form, own, looks: Looks::new(), clock, looked_at })
     }
 
     async fn admit(&self, request: &Parts) -> Result<Authenticated, Refusal> {
         let Authenticated { principal, validity } = match refusals::presented(request)? {
-            Presented::Own(presented) => self.find(&presented)?,
+            Presented::Own(presented) => self.find_own(&presented, request.uri.path()).await?,
             Presented::Other(token) => self.find_issued(token, request.uri.path()).await?,
         };
         Ok(Authenticated { principal: self.people.in_groups(principal), validity })
@@ -145,7 +178,25 @@ impl TokenGate {
         issued.find(token, &resource.at(path), &self.people).await
     }
 
-    fn find(&self, presented: &PresentedToken) -> Result<Authenticated, Refusal> {
+    /// Finds one of our own. One that somebody has just signed in for is good at once, whichever
+    /// gateway gave it out.
+    async fn find_own(
+        &self,
+        presented: &PresentedToken,
+        path: &str,
+    ) -> Result<Authenticated, Refusal> {
+        match self.find(presented, path) {
+            Err(Refusal::Unknown)
+                if presented.kind == TokenKind::SignedIn && self.own.is_some() =>
+            {
+                self.looks.another().await;
+                self.find(presented, path)
+            }
+            found => found,
+        }
+    }
+
+    fn find(&self, presented: &PresentedToken, path: &str) -> Result<Authenticated, Refusal> {
         let tokens = self.tokens.load();
         let found = tokens.get(&presented.id);
         // An unknown id costs the same comparison.
@@ -159,11 +210,24 @@ impl TokenGate {
         if self.is_behind() {
             return Err(Refusal::Unavailable);
         }
+        if let Some(family) = &token.family {
+            self.check_family(family, path, now)?;
+        }
         let hour = now.as_millis() / USE_MILLIS * USE_MILLIS;
         if token.used.load(Ordering::Relaxed) < hour {
             token.used.store(hour, Ordering::Relaxed);
         }
         Ok(token.authenticated.clone())
+    }
+
+    fn check_family(&self, family: &LiveFamily, path: &str, now: Timestamp) -> Result<(), Refusal> {
+        let own = self.own.as_ref().ok_or(Refusal::Unknown)?;
+        if family.expires_at <= now {
+            return Err(Refusal::Expired);
+        }
+        let asked = Resource::at(own, path);
+        let is_covered = asked.is_some_and(|asked| family.resource.covers(&asked));
+        is_covered.then_some(()).ok_or(Refusal::Faulty(TokenFault::Audience))
     }
 
     /// Whether the last look is too long ago.
@@ -179,11 +243,11 @@ impl TokenGate {
             .into_iter()
             .map(|known| match old.get(&known.record.id) {
                 Some(same) if same.hash == known.hash => (known.record.id, same.clone()),
-                _ => LiveToken::of(known, &self.form),
+                earlier => LiveToken::of(known, &self.form, earlier),
             })
             .collect();
         let is_gone = |(id, token): &(&TokenId, &Arc<LiveToken>)| {
-            !new.get(*id).is_some_and(|other| Arc::ptr_eq(other, token))
+            !new.get(*id).is_some_and(|other| Arc::ptr_eq(&other.validity, &token.validity))
         };
         let gone: Vec<_> =
             old.iter().filter(is_gone).map(|(id, token)| (id.clone(), token.clone())).collect();
@@ -236,6 +300,7 @@ impl Authenticator for TokenGate {
 /// The gate, and what keeps it in step with the store while something is served behind it.
 pub(super) struct Access {
     gate: Arc<TokenGate>,
+    issuer: Option<Issuer>,
     store: Store,
     /// What the tasks need, until they are started.
     unstarted: Mutex<Option<(TokenReader, RunningWork)>>,
@@ -252,6 +317,7 @@ impl Access {
         issuers: Option<IssuerAccess>,
     ) -> Result<Self, StoreError> {
         let mut reader = store.token_reader();
+        let issuer = issuers.as_ref().and_then(|own| own.issuer.clone());
         let gate = Arc::new(TokenGate::open(&mut reader, clock, people, issuers).await?);
         let running = RunningWork {
             server: Arc::downgrade(server),
@@ -259,7 +325,7 @@ impl Access {
             just_ended: HashSet::new(),
         };
         let unstarted = Mutex::new(Some((reader, running)));
-        Ok(Self { gate, store: store.clone(), unstarted, tasks: OnceLock::new() })
+        Ok(Self { gate, issuer, store: store.clone(), unstarted, tasks: OnceLock::new() })
     }
 
     /// The gate to serve behind, which follows what becomes of the tokens from now on.
@@ -279,6 +345,11 @@ impl Access {
     /// How clients find out whose tokens let them in, if they can.
     pub(super) fn resource(&self) -> Option<&Arc<ProtectedResource>> {
         self.gate.form.resource.as_ref()
+    }
+
+    /// Where people sign in, if they do here.
+    pub(super) fn issuer(&self) -> Option<&Issuer> {
+        self.issuer.as_ref()
     }
 
     /// Notes the uses that are not on record yet.
@@ -324,6 +395,7 @@ impl RunningWork {
 async fn watch(gate: Arc<TokenGate>, mut reader: TokenReader, mut running: RunningWork) {
     let mut was_read = true;
     loop {
+        let look = gate.looks.begin();
         let began = uptime(&*gate.clock);
         let looked = timeout(LOOK_DEADLINE, reader.changed()).await;
         let mut ended = Vec::new();
@@ -345,7 +417,8 @@ async fn watch(gate: Arc<TokenGate>, mut reader: TokenReader, mut running: Runni
             tracing::error!(%error, "the access tokens could not be read; soon nobody is let in");
         }
         was_read = fault.is_none();
-        sleep(LOOK_INTERVAL).await;
+        gate.looks.end(look);
+        gate.looks.wait().await;
     }
 }
 

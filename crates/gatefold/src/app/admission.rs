@@ -7,13 +7,16 @@ use axum::Router;
 use futures::future::{BoxFuture, ready};
 use gatefold_core::{Clock, SystemClock};
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
+use gatefold_issuer::{PublicUrl, SCOPES};
 use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
+use gatefold_store::Store;
 use http::request::Parts;
 
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
 use super::people::People;
+use super::sign_in;
 use super::tls::TlsError;
 use crate::config::{IssuerConfig, ServerConfig};
 
@@ -60,21 +63,31 @@ impl Authenticator for LocalUser {
     }
 }
 
-/// The issuers whose tokens let people in. None if there are none.
+/// The issuers whose tokens let people in, our own before others. None if there are none.
 pub(super) fn issuers(
     server: &ServerConfig,
+    store: &Store,
     egress: &Egress,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
-    let public_url = server.public_url.clone().filter(|_| !server.issuers.is_empty())?;
+    let own = sign_in::public_url(server);
+    let has_issuers = own.is_some() || !server.issuers.is_empty();
+    let public_url = server.public_url.clone().filter(|_| has_issuers)?;
     let trusted = server.issuers.iter().map(|own| trusted(own, egress));
     let issuers = TokenIssuers::new(trusted.collect(), clock.clone());
+    let own_scopes = own.iter().flat_map(|_| SCOPES);
     let resource = ProtectedResource {
         public_url,
-        issuers: issuers.names().map(str::to_owned).collect(),
-        scopes: issuers.scopes().into_iter().map(str::to_owned).collect(),
+        issuers: own
+            .iter()
+            .map(PublicUrl::as_str)
+            .chain(issuers.names())
+            .map(str::to_owned)
+            .collect(),
+        scopes: own_scopes.chain(issuers.scopes()).map(str::to_owned).collect(),
     };
-    Some(IssuerAccess { issuers, resource: Arc::new(resource) })
+    let issuer = sign_in::issuer(server, store, egress, clock);
+    Some(IssuerAccess { issuers, resource: Arc::new(resource), own, issuer })
 }
 
 fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
@@ -128,7 +141,12 @@ impl App {
             ClientAdmission::Tokens(access) => access.resource().cloned(),
             ClientAdmission::Everybody(_) | ClientAdmission::Embedders(_) => None,
         };
-        resource.map_or_else(Router::new, ProtectedResource::routes)
+        let routes = resource.map_or_else(Router::new, ProtectedResource::routes);
+        let issuer = match &self.admission {
+            ClientAdmission::Tokens(access) => access.issuer(),
+            ClientAdmission::Everybody(_) | ClientAdmission::Embedders(_) => None,
+        };
+        issuer.map_or(routes.clone(), |issuer| routes.merge(issuer.router()))
     }
 
     /// Whether every request over HTTP needs an access token. A reload does not change it.

@@ -128,7 +128,7 @@ impl AppBuilder {
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let issuers = admission::issuers(&config.server, factory.egress(), &clock);
+                let issuers = admission::issuers(&config.server, &store, factory.egress(), &clock);
                 let (clock, people) = (clock.clone(), people.clone());
                 let access =
                     Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;

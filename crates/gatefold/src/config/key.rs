@@ -82,6 +82,8 @@ pub enum Kind {
     Issuers,
     /// The files of a certificate and of its key.
     TlsFiles,
+    /// How people sign in here, in a table.
+    SignIn,
     /// Operations of an HTTP API, in tables.
     Actions,
     /// What is said about tables, by their names.
@@ -162,7 +164,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
-            Self::OAuth | Self::TlsFiles => "table",
+            Self::OAuth | Self::SignIn | Self::TlsFiles => "table",
             Self::Rate => "rate",
             Self::Actions | Self::Issuers => "list of tables",
             Self::TableNotes => "table of tables",
@@ -223,6 +225,7 @@ impl Kind {
                  `introspection_endpoint`, `client_id` and `client_secret`"
             }
             Self::TlsFiles => "`cert` and `key`, both files with PEM",
+            Self::SignIn => "`password` and `registration`, as needed",
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"
@@ -255,6 +258,7 @@ impl Kind {
                 | Self::TlsFiles
                 | Self::Actions
                 | Self::Issuers
+                | Self::SignIn
                 | Self::TableNotes
         )
     }

@@ -203,6 +203,7 @@ fn kind(kind: &Kind) -> Value {
         }),
         Kind::Actions => list(&action()),
         Kind::Issuers => list(&issuer()),
+        Kind::SignIn => sign_in(),
         Kind::BuiltinTools => builtin_tools(),
         Kind::Categories => list(&json!({ "enum": CATEGORIES })),
         Kind::AgentModes => agent_modes(),
@@ -266,6 +267,17 @@ fn oauth() -> Value {
             "client_secret": ["client_id"],
             "private_key": ["client_id"],
             "key_id": ["client_id"],
+        },
+        "additionalProperties": false,
+    })
+}
+
+fn sign_in() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "password": { "enum": [true] },
+            "registration": { "type": "boolean" },
         },
         "additionalProperties": false,
     })

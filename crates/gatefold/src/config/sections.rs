@@ -24,6 +24,7 @@ use super::kinds::Kinds;
 use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
+use super::sign_in;
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ModeOf;
 use super::users;
@@ -288,6 +289,8 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     server.public_url = keys.public_url.map(|own| own.0);
     server.issuers = table.field("issuers").map(|field| issuers::read(&field)).unwrap_or_default();
     issuers::check(table, server);
+    server.sign_in = table.field("sign_in").and_then(|field| sign_in::read(&field));
+    sign_in::check(table, server);
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
     set(&mut server.session_idle, keys.session_idle);

@@ -80,6 +80,23 @@ pub(super) const SERVER: FixedSection = FixedSection {
             ..Key::new("issuers", Kind::Issuers, "Whose tokens let people in, beside our own.")
         },
         Key {
+            details: "People sign in with a password, see what a client wants, and let it in or not; clients \
+                      find it by the gateway's metadata. `gatefold user link NAME` makes a link with which a \
+                      person sets a password. `password` is the way to sign in, and the only one so far. \
+                      With `registration = true` clients may register themselves (RFC 7591), and anybody \
+                      can make one look like another; without it, they publish a metadata document. It \
+                      needs `authentication = \"token\"`.",
+            value: |config| {
+                let own = config.server.sign_in?;
+                Some(json!({ "password": true, "registration": own.registration }))
+            },
+            unset: "nobody signs in here",
+            example: "{ password = true }",
+            needs: &["public_url"],
+            applies: ApplyMode::Restart,
+            ..Key::new("sign_in", Kind::SignIn, "How people sign in at the gateway itself.")
+        },
+        Key {
             details: "`Host` headers to accept. A name without a port allows any port.",
             value: |config| Some(strings(&config.server.allowed_hosts)),
             example: "[\"gatefold.example\"]",

@@ -1,0 +1,47 @@
+//! `[server.sign_in]`: whether people sign in at the gateway itself.
+
+use gatefold_config::{Field, Table};
+use serde::Deserialize;
+
+use super::{AuthenticationMode, ServerConfig};
+
+/// How people sign in at the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignInConfig {
+    /// Whether clients may register themselves.
+    pub registration: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct SignInKeys {
+    password: Option<bool>,
+    registration: Option<bool>,
+}
+
+/// Reads the table. Without a way to sign in, nobody could.
+pub(super) fn read(field: &Field<'_>) -> Option<SignInConfig> {
+    let mut table = field.table()?;
+    let keys: SignInKeys = table.read()?;
+    let way = table.peek("password").filter(|_| keys.password == Some(false));
+    if let Some(field) = way {
+        let hint = "a password is the one way there is: remove `sign_in` if nobody should";
+        field.fault("leaves no way to sign in", hint);
+    }
+    table.finish();
+    Some(SignInConfig { registration: keys.registration.unwrap_or(false) })
+}
+
+/// Notes what it needs beside it.
+pub(super) fn check(table: &Table<'_>, server: &ServerConfig) {
+    let Some(field) = table.peek("sign_in").filter(|_| server.sign_in.is_some()) else { return };
+    if server.authentication != Some(AuthenticationMode::Token) {
+        let hint = "write `authentication = \"token\"` under `[server]`";
+        field.key_fault("lets nobody in who would not come in anyway", hint);
+    }
+    if server.public_url.is_none() {
+        let hint = "write the address that clients use under `[server]`: \
+                    `public_url = \"https://tools.example\"`";
+        field.key_fault("needs `public_url`, where people sign in", hint);
+    }
+}
