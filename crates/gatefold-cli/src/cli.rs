@@ -51,6 +51,7 @@ mod table;
 mod tokens;
 mod tool_answers;
 mod tools;
+mod users;
 mod visible;
 
 use std::process::ExitCode;
@@ -145,6 +146,7 @@ async fn dispatch(
         Command::Logout(it) => accounts::logout(it, shared, environment, output).await,
         Command::Accounts(it) => accounts::list(it, shared, environment, output).await,
         Command::Token(it) => access_tokens::run(it, shared, environment, output).await,
+        Command::User(it) => users::run(it, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, shared, environment, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),
         Command::Config(command) => config::run(command, shared, environment, output),

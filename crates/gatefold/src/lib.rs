@@ -26,5 +26,7 @@ pub use app::{
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;
+/// How long a link to set a password is good.
+pub use gatefold_issuer::limits::LINK_LIFE as PASSWORD_LINK_LIFE;
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use gatefold::Environment;
 use gatefold::config::{AuthenticationMode, Config, load};
-use gatefold_core::{AgentId, Clock as _, EntryKind, Secret, SystemClock, UserId};
+use gatefold_core::{AgentId, Clock as _, EntryKind, Secret, SystemClock, TokenId, UserId};
 use gatefold_store::record_limits::{TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS};
 use gatefold_store::{AccessTokenRecord, NewAccessToken, Store, StoreError, StoreOptions};
 use serde_json::json;
@@ -18,6 +18,7 @@ use super::failure::{usage, with_help};
 use super::output::Output;
 use super::{session, stop};
 use lifetime::Lifetime;
+use report::SignedInClient;
 
 /// The longest name of an agent, as the configuration reads it.
 const AGENT_BYTES: usize = 64;
@@ -57,13 +58,15 @@ pub(crate) enum AccessTokens {
         #[command(flatten)]
         format: Format,
     },
-    /// List the access tokens, without what would let anybody in
+    /// List the access tokens, and the clients that people let in
+    ///
+    /// What would let anybody in is not shown.
     #[command(after_long_help = "Example:\n  gatefold token list --json")]
     List {
         #[command(flatten)]
         format: Format,
     },
-    /// Revoke an access token: within two seconds nothing runs with it any more
+    /// Revoke an access token or a client's access: within two seconds nothing runs with it any more
     #[command(after_long_help = "Example:\n  gatefold token revoke ann-laptop")]
     Revoke {
         /// The token's name or id
@@ -84,7 +87,8 @@ impl AccessTokens {
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
+/// Reads the name of a token or a user.
+pub(super) fn name(text: &str) -> Result<String, String> {
     if text.is_empty() || text.len() > TOKEN_NAME_BYTES {
         return Err(format!("use 1 to {TOKEN_NAME_BYTES} bytes"));
     }
@@ -203,16 +207,31 @@ fn warn(record: &AccessTokenRecord, config: Option<&Config>, output: &Output) {
 
 async fn list(store: &Store, output: &Output) -> anyhow::Result<()> {
     let records = store.access_tokens().await?;
+    let clients: Vec<_> = store.families().await?.into_iter().map(SignedInClient::of).collect();
     if output.is_json() {
-        output.json(&json!({ "access_tokens": records }));
+        output.json(&json!({ "access_tokens": records, "clients": clients }));
     } else {
         output.lines(&report::lines(&records, SystemClock.now(), output.style()));
+        if !clients.is_empty() {
+            output.line("");
+            output.lines(&report::client_lines(&clients, output.style()));
+        }
     }
     Ok(())
 }
 
 async fn revoke(store: &Store, named: &str, output: &Output) -> anyhow::Result<()> {
-    let record = store.revoke_access_token(named).await.map_err(explained)?;
+    let record = match store.revoke_access_token(named).await {
+        Err(StoreError::NoToken(_)) if store.end_family(&TokenId::new(named)).await? => {
+            if output.is_json() {
+                output.json(&json!({ "revoked": { "id": named } }));
+            } else {
+                output.line(&format!("ended the access of the client with id {named}"));
+            }
+            return Ok(());
+        }
+        revoked => revoked.map_err(explained)?,
+    };
     if output.is_json() {
         output.json(&json!({ "revoked": record }));
     } else {

@@ -24,6 +24,7 @@ use super::skills::Skills;
 use super::sources::{Add, NamedSource, SourceList};
 use super::surface::SurfaceArguments;
 use super::tokens::Vocabulary;
+use super::users::Users;
 
 /// Gatefold stands between language models and their tools: a model sees three small tools
 /// instead of hundreds of schemas, finds the right one and calls it.
@@ -173,6 +174,12 @@ pub(crate) enum Command {
         after_long_help = "Example:\n  gatefold token create --name ann-laptop --for ann"
     )]
     Token(AccessTokens),
+    /// Give people a password with which they sign in at the gateway, and list and remove them
+    ///
+    /// Where the configuration has `sign_in` under `[server]`, people sign in in a browser and let
+    /// clients in. No gateway has to run, and one that does follows within two seconds.
+    #[command(subcommand, after_long_help = "Example:\n  gatefold user link ann")]
+    User(Users),
     /// Keep secrets in the system's keyring, for `${secret:NAME}` in `gatefold.toml`
     #[command(subcommand, after_long_help = "Example:\n  gatefold secret set GITHUB_TOKEN")]
     Secret(Secret),
@@ -235,6 +242,7 @@ impl Command {
             Self::Skills(skills) => skills.format().json,
             Self::Status(status) => status.format.json,
             Self::Token(tokens) => tokens.format().json,
+            Self::User(users) => users.format().json,
             Self::Tools(tools) => tools.format().json,
             Self::Eval(eval) => eval.format().json,
             Self::Secret(Secret::List { format }) => format.json,

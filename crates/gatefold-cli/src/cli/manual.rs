@@ -19,7 +19,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Try it", &["demo"]),
     ("Set up", &["init", "import", "connect", "disconnect", "secret", "index", "model", "config"]),
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
-    ("Sign in", &["login", "logout", "accounts", "token"]),
+    ("Sign in", &["login", "logout", "accounts", "token", "user"]),
     ("Run", &["serve", "stdio", "approvals"]),
     (
         "Look",

@@ -506,7 +506,7 @@ fn what_a_token_cannot_be_is_refused_before_anything_is_made() {
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{option} {value}");
     }
     let listed = run(&scratch, &["token", "list", "--json"]).json();
-    assert_eq!(listed, json!({ "access_tokens": [] }));
+    assert_eq!(listed, json!({ "access_tokens": [], "clients": [] }));
 }
 
 #[tokio::test]

@@ -83,6 +83,7 @@ async fn the_fields_of_json_outputs_stay() {
         &["token", "create", "--name", "ci", "--for", "ann"],
         &["token", "list"],
         &["token", "revoke", "ci"],
+        &["user", "list"],
     ] {
         let args: Vec<_> = args.iter().copied().chain(["--json"]).collect();
         let printed = run(&scratch, &args).json();

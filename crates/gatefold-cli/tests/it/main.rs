@@ -44,6 +44,7 @@ mod scripted_model;
 mod secrets;
 mod serving;
 mod setup;
+mod signed_in;
 mod skills;
 mod source_logs;
 mod sources;

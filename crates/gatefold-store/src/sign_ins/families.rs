@@ -25,6 +25,7 @@ const KEEP_CODE: &str = "
     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
     WHERE NOT EXISTS (SELECT 1 FROM token_families WHERE id = ?1)
         AND NOT EXISTS (SELECT 1 FROM access_tokens WHERE id = ?1)
+        AND EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
     ON CONFLICT (id) DO NOTHING";
 
 const CODE: &str = "SELECT * FROM issued_codes WHERE id = ?1 AND hash = ?2";
@@ -56,6 +57,7 @@ const RENEW: &str = "
 pub(crate) const FAMILIES_LISTED: &str = "SELECT * FROM token_families ORDER BY id LIMIT ?1";
 
 impl Store {
+    /// Keeps a code, unless its user was removed meanwhile.
     pub async fn keep_code(&self, code: CodeRow, now: Timestamp) -> Result<Insertion, StoreError> {
         let store = self.inner();
         let mut connection = store.connection().await;

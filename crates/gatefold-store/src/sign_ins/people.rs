@@ -37,7 +37,8 @@ const NEW_LINK: &str = "
 const DROP_LINKS: &str = "DELETE FROM password_links WHERE expires_at <= ?1";
 
 const OPEN: &str = "
-    INSERT INTO browser_sessions (id, hash, user, expires_at) VALUES (?1, ?2, ?3, ?4)
+    INSERT INTO browser_sessions (id, hash, user, expires_at) SELECT ?1, ?2, ?3, ?4
+    WHERE EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
     ON CONFLICT (id) DO NOTHING";
 
 const DROP_SESSIONS: &str = "DELETE FROM browser_sessions WHERE expires_at <= ?1";
@@ -155,6 +156,7 @@ impl Store {
         set.await.map_err(|source| store.error(source))
     }
 
+    /// Keeps that a user has signed in, unless the user was removed meanwhile.
     pub async fn open_browser(
         &self,
         browser: BrowserRow,

@@ -67,6 +67,14 @@ fn family(id: &str, user: &str, refreshed_at: Timestamp) -> FamilyRow {
     }
 }
 
+/// A store with people who have passwords.
+async fn with_people(directory: &std::path::Path) -> Store {
+    let store = open(directory).await;
+    let people = "INSERT INTO passwords VALUES ('ann', '', 0), ('bob', '', 0)";
+    connect(directory).await.execute(people).await.unwrap();
+    store
+}
+
 /// A client that a user has let in.
 async fn begin(store: &Store, id: &str, user: &str, at: Timestamp) -> Insertion {
     assert_eq!(store.keep_code(code(id, user), NOW).await.unwrap(), Insertion::Done);
@@ -87,7 +95,7 @@ fn renewal(from: u32, to: u32) -> FamilyRenewal {
 #[tokio::test]
 async fn a_code_is_taken_once_by_all_processes_together() {
     let directory = tempdir().unwrap();
-    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let (one, other) = (with_people(directory.path()).await, open(directory.path()).await);
     let id = TokenId::new("aaaa-aaaa");
     assert_eq!(one.keep_code(code("aaaa-aaaa", "ann"), NOW).await.unwrap(), Insertion::Done);
     assert_eq!(one.keep_code(code("aaaa-aaaa", "bob"), NOW).await.unwrap(), Insertion::Refused);
@@ -114,7 +122,7 @@ async fn a_code_is_taken_once_by_all_processes_together() {
 #[tokio::test]
 async fn a_refresh_happens_once_in_all_processes_together() {
     let directory = tempdir().unwrap();
-    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let (one, other) = (with_people(directory.path()).await, open(directory.path()).await);
     let id = TokenId::new("aaaa-aaaa");
     assert_eq!(begin(&one, "aaaa-aaaa", "ann", NOW).await, Insertion::Done);
     let mut renewing = JoinSet::new();
@@ -136,7 +144,7 @@ async fn a_refresh_happens_once_in_all_processes_together() {
 #[tokio::test]
 async fn gateways_follow_what_becomes_of_clients() {
     let directory = tempdir().unwrap();
-    let (gateway, other) = (open(directory.path()).await, open(directory.path()).await);
+    let (gateway, other) = (with_people(directory.path()).await, open(directory.path()).await);
     let mut reader = gateway.token_reader();
     let mut known = async || {
         let tokens = reader.changed().await.unwrap()?;
@@ -161,12 +169,22 @@ async fn gateways_follow_what_becomes_of_clients() {
     assert_eq!(known().await.map(|known| known.len()), Some(1));
     assert!(other.remove_person(&ann).await.unwrap());
     assert_eq!(known().await, Some(vec![]));
+    // What was under way for somebody who was removed comes to nothing.
+    let late = other.keep_code(code("cccc-cccc", "ann"), NOW).await.unwrap();
+    assert_eq!(late, Insertion::Refused);
+    let late = BrowserRow {
+        id: TokenId::new("browser"),
+        hash: digest(1),
+        user: ann,
+        expires_at: NOW.plus(DAY),
+    };
+    assert_eq!(other.open_browser(late, NOW).await.unwrap(), Insertion::Refused);
 }
 
 #[tokio::test]
 async fn a_link_sets_one_password_and_is_gone() {
     let directory = tempdir().unwrap();
-    let (one, other) = (open(directory.path()).await, open(directory.path()).await);
+    let (one, other) = (with_people(directory.path()).await, open(directory.path()).await);
     let ann = UserId::new("ann");
     let older = one.create_password_link(&ann, DAY).await.unwrap();
     let link = other.create_password_link(&ann, DAY).await.unwrap();
@@ -204,13 +222,13 @@ async fn a_link_sets_one_password_and_is_gone() {
     assert_eq!(browser(1).await, None, "ann signs in anew");
     assert_eq!(browser(2).await, Some(session(2, "bob")));
     let listed = one.people().await.unwrap();
-    assert_eq!((listed.len(), listed[0].password_set_at), (1, Some(NOW)));
+    assert_eq!((listed.len(), listed[0].password_set_at), (2, Some(NOW)));
 }
 
 #[tokio::test]
 async fn all_that_people_and_clients_have_is_bounded() {
     let directory = tempdir().unwrap();
-    let store = open(directory.path()).await;
+    let store = with_people(directory.path()).await;
     let fill = async |table: &str, columns: &str, values: &str, count: u32| {
         let sql = format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count})
@@ -255,7 +273,7 @@ async fn all_that_people_and_clients_have_is_bounded() {
     let kept = store.keep_code(code("more-more", "ann"), NOW).await.unwrap();
     assert_eq!(kept, Insertion::Full);
 
-    fill("passwords", "user, hash, changed_at", "'p' || i, '', 0", PEOPLE).await;
+    fill("passwords", "user, hash, changed_at", "'p' || i, '', 0", PEOPLE - 2).await;
     let error = store.create_password_link(&UserId::new("more"), DAY).await.err().unwrap();
     assert_eq!(error.to_string(), "too many people sign in here, the limit: 10000");
     store.create_password_link(&UserId::new("p1"), DAY).await.unwrap();

@@ -71,9 +71,8 @@ pub(super) struct TokenGate {
 pub(super) struct IssuerAccess {
     pub(super) issuers: TokenIssuers,
     pub(super) resource: Arc<ProtectedResource>,
-    /// The address at which people sign in here, and what they sign in at.
+    /// The address at which people sign in here.
     pub(super) own: Option<PublicUrl>,
-    pub(super) issuer: Option<Issuer>,
 }
 
 /// A token as it is looked up.
@@ -317,7 +316,6 @@ impl Access {
         issuers: Option<IssuerAccess>,
     ) -> Result<Self, StoreError> {
         let mut reader = store.token_reader();
-        let issuer = issuers.as_ref().and_then(|own| own.issuer.clone());
         let gate = Arc::new(TokenGate::open(&mut reader, clock, people, issuers).await?);
         let running = RunningWork {
             server: Arc::downgrade(server),
@@ -325,7 +323,7 @@ impl Access {
             just_ended: HashSet::new(),
         };
         let unstarted = Mutex::new(Some((reader, running)));
-        Ok(Self { gate, issuer, store: store.clone(), unstarted, tasks: OnceLock::new() })
+        Ok(Self { gate, issuer: None, store: store.clone(), unstarted, tasks: OnceLock::new() })
     }
 
     /// The gate to serve behind, which follows what becomes of the tokens from now on.
@@ -345,6 +343,10 @@ impl Access {
     /// How clients find out whose tokens let them in, if they can.
     pub(super) fn resource(&self) -> Option<&Arc<ProtectedResource>> {
         self.gate.form.resource.as_ref()
+    }
+
+    pub(super) fn with_issuer(self, issuer: Option<Issuer>) -> Self {
+        Self { issuer, ..self }
     }
 
     /// Where people sign in, if they do here.

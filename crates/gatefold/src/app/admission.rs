@@ -10,7 +10,6 @@ use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_issuer::{PublicUrl, SCOPES};
 use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
-use gatefold_store::Store;
 use http::request::Parts;
 
 use super::App;
@@ -66,7 +65,6 @@ impl Authenticator for LocalUser {
 /// The issuers whose tokens let people in, our own before others. None if there are none.
 pub(super) fn issuers(
     server: &ServerConfig,
-    store: &Store,
     egress: &Egress,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
@@ -86,8 +84,7 @@ pub(super) fn issuers(
             .collect(),
         scopes: own_scopes.chain(issuers.scopes()).map(str::to_owned).collect(),
     };
-    let issuer = sign_in::issuer(server, store, egress, clock);
-    Some(IssuerAccess { issuers, resource: Arc::new(resource), own, issuer })
+    Some(IssuerAccess { issuers, resource: Arc::new(resource), own })
 }
 
 fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {

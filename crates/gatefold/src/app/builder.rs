@@ -16,6 +16,7 @@ use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
 use super::people::People;
 use super::results::KeptResults;
+use super::sign_in;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
 use crate::config::{AuthenticationMode, Config};
@@ -128,11 +129,12 @@ impl AppBuilder {
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let issuers = admission::issuers(&config.server, &store, factory.egress(), &clock);
+                let issuers = admission::issuers(&config.server, factory.egress(), &clock);
                 let (clock, people) = (clock.clone(), people.clone());
+                let issuer = sign_in::issuer(&config.server, &store, factory.egress(), &clock);
                 let access =
                     Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;
-                ClientAdmission::Tokens(Box::new(access))
+                ClientAdmission::Tokens(Box::new(access.with_issuer(issuer)))
             }
             None => ClientAdmission::Everybody(people.clone()),
         };

@@ -38,6 +38,7 @@ fn an_empty_file_has_the_documented_defaults() {
                 authentication: None,
                 public_url: None,
                 issuers: [],
+                sign_in: None,
                 allowed_hosts: [],
                 allowed_origins: [],
                 request_bytes: 4194304,
@@ -215,6 +216,7 @@ fn every_key_is_taken() {
             authentication: None,
             public_url: None,
             issuers: [],
+            sign_in: None,
             allowed_hosts: [
                 "gatefold.example",
             ],

@@ -45,11 +45,13 @@ fn the_reference_shows_the_defaults() {
     assert!(said.server.tls.is_some());
     assert_eq!(said.server.authentication, Some(AuthenticationMode::Token));
     assert!(said.server.public_url.is_some() && said.server.issuers.len() == 1);
+    assert!(said.server.sign_in.is_some());
     let said_server = ServerConfig {
         authentication: None,
         tls: None,
         public_url: None,
         issuers: Vec::new(),
+        sign_in: None,
         ..said.server
     };
     assert_eq!(said_server, default.server);

@@ -1,7 +1,8 @@
 //! Access tokens as people are shown them.
 
-use gatefold_core::Timestamp;
-use gatefold_store::AccessTokenRecord;
+use gatefold_core::{Timestamp, TokenId, UserId};
+use gatefold_store::{AccessTokenRecord, FamilyRow};
+use serde::Serialize;
 
 use crate::cli::output::Style;
 use crate::cli::table::Table;
@@ -27,6 +28,58 @@ pub(super) fn lines(records: &[AccessTokenRecord], now: Timestamp, style: Style)
             sees(record),
             expires,
             record.last_used.map_or_else(|| "never".to_owned(), hour),
+        ]);
+    }
+    table.lines(style)
+}
+
+/// A client that somebody let in.
+#[derive(Debug, Serialize)]
+pub(super) struct SignedInClient {
+    id: TokenId,
+    name: String,
+    /// What it is known by: the address of its metadata, or its registration.
+    client: String,
+    user: UserId,
+    /// The address that it may use, and all below.
+    resource: String,
+    read_only: bool,
+    created_at: Timestamp,
+    expires_at: Timestamp,
+    last_used: Option<Timestamp>,
+}
+
+impl SignedInClient {
+    pub(super) fn of(family: FamilyRow) -> Self {
+        Self {
+            id: family.id,
+            name: family.client_name,
+            client: family.client,
+            user: family.user,
+            resource: family.resource,
+            read_only: family.scopes == "mcp:read",
+            created_at: family.created_at,
+            expires_at: family.expires_at,
+            last_used: family.last_used,
+        }
+    }
+}
+
+/// A table of clients.
+pub(super) fn client_lines(clients: &[SignedInClient], style: Style) -> Vec<String> {
+    let heads = ["client", "id", "of", "may use", "until", "last used"];
+    let mut table = Table::new(&heads).spare(&[3, 5]);
+    for client in clients {
+        // Its name is what it says of itself.
+        let name: String = client.name.chars().filter(|c| !c.is_control()).collect();
+        let reads = if client.read_only { ", only reading" } else { "" };
+        table.row([
+            style.strong(&name),
+            client.id.to_string(),
+            client.user.to_string(),
+            format!("{}{reads}", client.resource),
+            day(client.expires_at),
+            client.last_used.map_or_else(|| "never".to_owned(), hour),
         ]);
     }
     table.lines(style)
@@ -68,7 +121,7 @@ fn cut(at: Timestamp, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gatefold_core::{AgentId, TokenId, UserId};
+    use gatefold_core::AgentId;
 
     use super::*;
 
