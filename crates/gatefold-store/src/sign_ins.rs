@@ -78,7 +78,7 @@ pub struct CodeRow {
 /// What became of a code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TakenCode {
-    Fresh(CodeRow),
+    Fresh(Box<CodeRow>),
     Used,
     Unknown,
 }

@@ -102,7 +102,7 @@ impl Store {
             }
             sqlx::query(USE_CODE).bind(id.as_str()).execute(&mut *transaction).await?;
             transaction.commit().await?;
-            sqlx::Result::Ok(TakenCode::Fresh(code(&row)?))
+            sqlx::Result::Ok(TakenCode::Fresh(Box::new(code(&row)?)))
         };
         taken.await.map_err(|source| store.error(source))
     }

@@ -102,10 +102,10 @@ impl Store {
             transaction.commit().await?;
             sqlx::Result::Ok(true)
         };
-        match made.await.map_err(|source| store.error(source))? {
-            true => Ok(PasswordLink { text: drawn.text, expires_at }),
-            false => Err(StoreError::TooManyPeople { limit: PEOPLE }),
+        if !made.await.map_err(|source| store.error(source))? {
+            return Err(StoreError::TooManyPeople { limit: PEOPLE });
         }
+        Ok(PasswordLink { text: drawn.text, expires_at })
     }
 
     /// Whose password a link may set.

@@ -79,7 +79,7 @@ async fn with_people(directory: &std::path::Path) -> Store {
 async fn begin(store: &Store, id: &str, user: &str, at: Timestamp) -> Insertion {
     assert_eq!(store.keep_code(code(id, user), NOW).await.unwrap(), Insertion::Done);
     let taken = store.take_code(&TokenId::new(id), digest(1)).await.unwrap();
-    assert_eq!(taken, TakenCode::Fresh(code(id, user)));
+    assert_eq!(taken, TakenCode::Fresh(Box::new(code(id, user))));
     store.begin_family(family(id, user, at), NOW).await.unwrap()
 }
 

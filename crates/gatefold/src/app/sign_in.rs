@@ -130,7 +130,7 @@ impl IssuerStore for KeptSignIns {
     fn take_code<'a>(&'a self, id: &'a TokenId, hash: Digest) -> StoreAnswer<'a, CodeState> {
         Box::pin(async move {
             Ok(match self.0.take_code(id, hash).await? {
-                TakenCode::Fresh(row) => CodeState::Fresh(code(row)?),
+                TakenCode::Fresh(row) => CodeState::Fresh(code(*row)?),
                 TakenCode::Used => CodeState::Used,
                 TakenCode::Unknown => CodeState::Unknown,
             })
