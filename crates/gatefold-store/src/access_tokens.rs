@@ -13,6 +13,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::database::millis;
+use crate::holders::{CHANGED, TOKEN_NAME_BYTES};
 use crate::{Store, StoreError};
 
 pub use gatefold_token::{PresentedToken, is_like_token};
@@ -20,8 +21,6 @@ pub use watch::{FamilyAccess, KnownToken, TokenReader};
 
 /// The most tokens on record.
 pub const ACCESS_TOKENS: u32 = 10_000;
-/// The longest name of a token or its user, in bytes.
-pub const TOKEN_NAME_BYTES: usize = 128;
 /// The most patterns of one token, and the longest of them, in bytes.
 pub const TOKEN_PATTERNS: usize = 64;
 pub const TOKEN_PATTERN_BYTES: usize = 256;
@@ -41,8 +40,6 @@ const KEEP: &str = "
 const LISTED: &str = "SELECT * FROM access_tokens ORDER BY name LIMIT ?1";
 
 const REVOKE: &str = "DELETE FROM access_tokens WHERE name = ?1 OR id = ?1 RETURNING *";
-
-pub(crate) const CHANGED: &str = "UPDATE access_token_changes SET changes = changes + 1";
 
 const USED: &str = "
     UPDATE access_tokens SET last_used = ?2
@@ -163,13 +160,6 @@ impl Store {
         };
         noted.await.map_err(|source| store.error(source))
     }
-}
-
-/// Whether a text may be the name of a token or of a user.
-pub(crate) fn is_plain_name(text: &str) -> bool {
-    (1..=TOKEN_NAME_BYTES).contains(&text.len())
-        && text.trim() == text
-        && !text.chars().any(char::is_control)
 }
 
 /// What bounds a token, for every way in which one is made.

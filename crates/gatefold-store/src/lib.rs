@@ -22,6 +22,7 @@ mod database;
 mod error;
 mod grants;
 mod health;
+mod holders;
 mod housekeeping;
 mod key;
 mod layout;
@@ -62,11 +63,10 @@ pub use store::Store;
 
 /// What bounds records, tokens and manifests and no option changes.
 pub mod record_limits {
-    pub use super::access_tokens::{
-        ACCESS_TOKENS, TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS,
-    };
+    pub use super::access_tokens::{ACCESS_TOKENS, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS};
     pub use super::aging::CATCH_UP;
     pub use super::audit::LINGER;
+    pub use super::holders::TOKEN_NAME_BYTES;
     pub use super::housekeeping::ROUND;
     pub use super::results::STORED_BYTES;
     pub use super::sign_ins::{

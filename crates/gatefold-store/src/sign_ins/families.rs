@@ -10,8 +10,8 @@ use super::{
     AccessRow, CodeRow, FAMILIES, FAMILIES_PER_USER, FamilyRenewal, FamilyRow, ISSUED_CODES,
     Insertion, TakenCode, digest, maybe, moment,
 };
-use crate::access_tokens::CHANGED;
 use crate::database::millis;
+use crate::holders::CHANGED;
 use crate::{Store, StoreError};
 
 /// How long a code is remembered after it has expired: for as long it is known that it was used.

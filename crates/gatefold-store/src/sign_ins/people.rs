@@ -10,8 +10,8 @@ use super::{
     BROWSERS_PER_USER, BrowserRow, Insertion, LinkUse, PEOPLE, PasswordLink, PersonRecord, digest,
     maybe, moment,
 };
-use crate::access_tokens::{TOKEN_NAME_BYTES, is_plain_name};
 use crate::database::millis;
+use crate::holders::{TOKEN_NAME_BYTES, is_plain_name};
 use crate::{Store, StoreError};
 
 const PASSWORD: &str = "SELECT hash FROM passwords WHERE user = ?1";

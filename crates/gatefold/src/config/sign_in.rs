@@ -14,7 +14,7 @@ pub struct SignInConfig {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct SignInKeys {
+struct PeopleSignInKeys {
     password: Option<bool>,
     registration: Option<bool>,
 }
@@ -22,7 +22,7 @@ struct SignInKeys {
 /// Reads the table. Without a way to sign in, nobody could.
 pub(super) fn read(field: &Field<'_>) -> Option<SignInConfig> {
     let mut table = field.table()?;
-    let keys: SignInKeys = table.read()?;
+    let keys: PeopleSignInKeys = table.read()?;
     let way = table.peek("password").filter(|_| keys.password == Some(false));
     if let Some(field) = way {
         let hint = "a password is the one way there is: remove `sign_in` if nobody should";

@@ -693,6 +693,24 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
     gatefold.toml:6:1: `server.issuers[0].audiences` is not a known key
       help: did you mean `audience`?
 
+    # people who sign in nowhere
+    gatefold.toml:2:1: `server.sign_in` lets nobody in who would not come in anyway
+      help: write `authentication = "token"` under `[server]`
+    gatefold.toml:2:1: `server.sign_in` needs `public_url`, where people sign in
+      help: write the address that clients use under `[server]`: `public_url = "https://tools.example"`
+
+    # people who cannot sign in
+    gatefold.toml:4:24: `server.sign_in.password` leaves no way to sign in
+      help: a password is the one way there is: remove `sign_in` if nobody should
+
+    # a word instead of a table
+    gatefold.toml:4:11: `server.sign_in` is a string, not a table
+      help: write `[server.sign_in]` and its keys below it
+
+    # a way to sign in that is none
+    gatefold.toml:4:13: `server.sign_in.passwords` is not a known key
+      help: did you mean `password`?
+
     # a public address with a path
     gatefold.toml:2:14: `server.public_url` has more than a scheme, a host and a port
       help: write scheme and host alone: "https://tools.example"
