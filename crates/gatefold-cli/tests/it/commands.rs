@@ -109,6 +109,7 @@ fn a_check_of_sources_that_work_succeeds() {
           },
           "origin": "gatefold.toml:1",
           "tokens": null,
+          "faults": [],
           "took_ms": null
         },
         {

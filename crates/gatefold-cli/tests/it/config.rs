@@ -219,6 +219,9 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     server.listen                   default           "127.0.0.1:8420"
     server.authentication           default           nobody has to, and only a loopback address is served
     server.tls                      default           plain HTTP
+    server.public_url               default           clients do not have to know it
+    server.issuers                  default           only tokens of `gatefold token create`
+    server.sign_in                  default           nobody signs in here
     server.allowed_hosts            default           []
     server.allowed_origins          default           []
     server.session_idle             default           "30m"
