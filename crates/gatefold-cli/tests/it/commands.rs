@@ -109,7 +109,6 @@ fn a_check_of_sources_that_work_succeeds() {
           },
           "origin": "gatefold.toml:1",
           "tokens": null,
-          "faults": [],
           "took_ms": null
         },
         {
@@ -135,6 +134,7 @@ fn a_check_of_sources_that_work_succeeds() {
       ],
       "tools": 24,
       "tokens": null,
+      "faults": [],
       "warnings": []
     }
     "#);
