@@ -63,6 +63,7 @@ fn answer(address: SocketAddr, name: &str) -> Response<Body> {
     };
     let body = match name {
         "about-another" => with("client_id", document(address, "good")["client_id"].clone()),
+        "landed" => with("client_id", document(address, "moved")["client_id"].clone()),
         "html" => with("client_name", json!("<script>alert(1)</script>\"><img src=x>")),
         "no-name" => with("client_name", Value::Null),
         "secret" => with("token_endpoint_auth_method", json!("client_secret_post")),
@@ -71,7 +72,7 @@ fn answer(address: SocketAddr, name: &str) -> Response<Body> {
         "other" => with("redirect_uris", json!([REDIRECT])),
         "not-json" => "<html>".to_owned(),
         "moved" => {
-            let to = format!("http://{address}/good");
+            let to = format!("http://{address}/landed");
             let moved = Response::builder().status(StatusCode::FOUND).header(LOCATION, to);
             return moved.body(Body::empty()).unwrap();
         }
