@@ -64,7 +64,7 @@ impl Visitor {
         let registered = visitor.send("POST", "/oauth/register", "application/json", &body);
         assert_eq!(registered.status, 201, "{}", registered.body);
         let registered: Value = serde_json::from_str(&registered.body).unwrap();
-        visitor.client = registered["client_id"].as_str().unwrap().to_owned();
+        visitor.client = text(&registered, "client_id");
         let query = visitor.query("/mcp");
         let fields = [("request", &*query), ("user", user), ("password", PASSWORD)];
         let page = visitor.post("/oauth/sign-in", &fields);
@@ -140,7 +140,8 @@ impl Visitor {
         };
         let cookie = header("set-cookie");
         if !cookie.is_empty() {
-            self.cookie = cookie.split(';').next().unwrap().to_owned();
+            let (pair, _) = cookie.split_once(';').unwrap();
+            pair.clone_into(&mut self.cookie);
         }
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         Page { status, location: header("location"), body: body.to_owned() }

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::scratch::{Scratch, toml};
 
+#[expect(clippy::too_many_lines, reason = "the snapshot is the whole configuration")]
 #[test]
 fn an_empty_file_has_the_documented_defaults() {
     let config = toml("").unwrap();
