@@ -95,14 +95,15 @@ pub enum Scopes {
 }
 
 impl Scopes {
-    /// Reads a list of scopes. None if one of them is unknown, or if there are none.
+    /// Reads a list of scopes. None if ours are not among them. Others are left out (RFC 6749, section
+    /// 3.3), because clients ask for all that a gateway names, those of its other issuers too.
     pub fn read(text: &str) -> Option<Self> {
         let (mut reads, mut writes) = (false, false);
         for scope in text.split(' ').filter(|scope| !scope.is_empty()) {
             match scope {
                 READ => reads = true,
                 WRITE => writes = true,
-                _ => return None,
+                _ => {}
             }
         }
         match (reads, writes) {
@@ -199,7 +200,7 @@ mod tests {
             ("mcp:write  mcp:read mcp:read", Some(Scopes::ReadAndWrite)),
             ("", None),
             ("mcp:admin", None),
-            ("mcp:read openid", None),
+            ("mcp:read openid", Some(Scopes::Read)),
             ("MCP:READ", None),
         ] {
             assert_eq!(Scopes::read(text), expected, "{text}");
