@@ -2,7 +2,7 @@
 # Official MCP clients come in at a gateway that wants to know who they are. Each finds out where its user signs in,
 # registers there, sends the user's Chromium to the provider's own pages, and calls a tool with the token that comes back.
 # The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
-# about which it asks.
+# about which it asks. Then it is the gateway itself, at whose page a person has set a password before.
 #
 # GATEFOLD_BIN names the binary (default: target/debug/gatefold), INTEROP_DIR the scratch directory.
 # Prints a row for each and a last line `N passed, N failed`. Fails when any failed; the logs are then kept.
@@ -42,6 +42,7 @@ main() {
     printf '%-22s %-22s %s\n' 'signs in at' client result
     with_provider jwt
     with_provider opaque
+    with_own_page
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
 }
@@ -97,7 +98,31 @@ with_provider() {
     each_client "oidc-provider, $format" "$place" "$port"
 }
 
-# each_client WHERE PLACE PORT: serves the configuration in PLACE, and has every client come in.
+# A gateway at whose own page people sign in, and whose clients register themselves.
+with_own_page() {
+    local place=$work/own port
+    mkdir "$place"
+    port=$(free_port)
+    {
+        echo '[server]'
+        echo 'authentication = "token"'
+        echo "public_url = \"http://127.0.0.1:$port\""
+        echo 'sign_in = { registration = true }'
+    } >"$place/gatefold.toml"
+    export BROWSER_PASSWORD='gardening in the rain'
+    each_client 'gatefold itself' "$place" "$port" set_password
+}
+
+# set_password PLACE: a person opens the link that the command prints, and sets a password.
+set_password() {
+    local link profile
+    link=$("$binary" user link ann --config "$1/gatefold.toml" --state-dir "$1/state" 2>>"$1/serve.log" | grep -oE 'http://[^ ]+')
+    profile=$(mktemp -d "$work/profile.XXXXXX")
+    "$node" "$INTEROP_DIR/providers/own/browser.mjs" "$profile" "$link" allow >"$1/password.log" 2>&1
+    grep -q 'The password is set' "$1/password.log"
+}
+
+# each_client WHERE PLACE PORT [BEFORE]: serves the configuration in PLACE, runs BEFORE, and has every client come in.
 each_client() {
     local place=$2 port=$3 client
     {
@@ -109,6 +134,7 @@ each_client() {
         >"$place/serve.log" 2>&1 &
     started+=($!)
     await "$place/serve.log" 'took up a new list of tools'
+    [ -z "${4:-}" ] || "$4" "$place"
     for client in "${CLIENTS[@]}"; do
         come_in "$client" "$1" "$place" "http://127.0.0.1:$port/mcp"
     done

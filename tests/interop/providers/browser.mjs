@@ -2,6 +2,7 @@
 //
 //   browser.mjs PROFILE ADDRESS allow|deny
 //
+// BROWSER_PASSWORD is the password that the person types (default: gardening).
 // Prints the title of each page, and what is pressed there. Ends at a page that asks nothing, or with status 1 after
 // LIMIT_MS.
 
@@ -42,7 +43,7 @@ const ask = (method, params, sessionId) =>
     });
 
 // Runs in the page. It acts on each state of a page once: some pages are one for all that they ask.
-function act(answer) {
+function act(answer, password) {
     if (document.readyState !== "complete" || location.href === "about:blank") return undefined;
     const said = document.body.innerText;
     const buttons = [...document.querySelectorAll("button")];
@@ -58,7 +59,7 @@ function act(answer) {
         input.dispatchEvent(new Event("input", { bubbles: true }));
     };
     for (const input of document.querySelectorAll("input[type=text]")) enter(input, input.value || "ann");
-    for (const input of document.querySelectorAll("input[type=password]")) enter(input, "gardening");
+    for (const input of document.querySelectorAll("input[type=password]")) enter(input, password);
     for (const input of document.querySelectorAll("input[type=checkbox]:not(:checked)")) input.click();
     const button =
         document.querySelector(`button[value=${answer}]`) ??
@@ -73,7 +74,8 @@ async function visit() {
     const { targetId } = targetInfos.find(({ type }) => type === "page");
     const { sessionId } = await ask("Target.attachToTarget", { targetId, flatten: true });
     await ask("Page.navigate", { url: address }, sessionId);
-    const expression = `(${act})(${JSON.stringify(answer)})`;
+    const password = process.env.BROWSER_PASSWORD ?? "gardening";
+    const expression = `(${act})(${JSON.stringify(answer)}, ${JSON.stringify(password)})`;
     for (;;) {
         // Between two pages there is nobody to answer.
         const asked = ask("Runtime.evaluate", { expression, returnByValue: true }, sessionId);
