@@ -2,7 +2,8 @@
 # Official MCP clients come in at a gateway that wants to know who they are. Each finds out where its user signs in,
 # registers there, sends the user's Chromium to the provider's own pages, and calls a tool with the token that comes back.
 # The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
-# about which it asks. Then it is the gateway itself, at whose page a person has set a password before.
+# about which it asks. Then it is the gateway itself, at whose page a person has set a password before; the official
+# conformance suite looks at that authorization server too.
 #
 # GATEFOLD_BIN names the binary (default: target/debug/gatefold), INTEROP_DIR the scratch directory.
 # Prints a row for each and a last line `N passed, N failed`. Fails when any failed; the logs are then kept.
@@ -31,6 +32,7 @@ main() {
     command -v chromium >/dev/null || { echo 'entrances: chromium is missing' >&2; exit 77; }
     "$here/setup.sh"
     "$here/setup.sh" providers
+    "$here/setup.sh" conformance
     INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
     node=$INTEROP_DIR/providers/node
     # Beside their packages, where Node looks for them.
@@ -110,7 +112,32 @@ with_own_page() {
         echo 'sign_in = { registration = true }'
     } >"$place/gatefold.toml"
     export BROWSER_PASSWORD='gardening in the rain'
-    each_client 'gatefold itself' "$place" "$port" set_password
+    each_client 'gatefold itself' "$place" "$port" set_password conform
+}
+
+# conform PLACE PORT: the conformance suite's command for authorization servers. It prints where its user has to sign in.
+conform() {
+    local place=$1 issuer=http://127.0.0.1:$2 back client log=$1/conformance.log suite profile
+    suite=$INTEROP_DIR/conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js
+    back=$(free_port)
+    client=$(python3 - "$issuer/oauth/register" "http://127.0.0.1:$back/callback" <<'PYTHON'
+import json, sys, urllib.request
+body = {"client_name": "conformance", "redirect_uris": [sys.argv[2]], "token_endpoint_auth_method": "none"}
+asked = urllib.request.Request(sys.argv[1], json.dumps(body).encode(), {"content-type": "application/json"})
+print(json.load(urllib.request.urlopen(asked))["client_id"])
+PYTHON
+    )
+    timeout $CLIENT_LIMIT_S "$INTEROP_DIR/conformance/node" "$suite" authorization --url "$issuer" --client-id "$client" \
+        --resource "$issuer/mcp" --port "$back" >"$log" 2>&1 &
+    local running=$!
+    await "$log" 'Callback server started'
+    profile=$(mktemp -d "$work/profile.XXXXXX")
+    "$node" "$INTEROP_DIR/providers/own/browser.mjs" "$profile" "$(grep -oE 'http://[^ ]*/oauth/authorize[^ ]*' "$log")" allow \
+        >>"$place/browser.log" 2>&1
+    wait $running || true
+    local result=FAILED
+    ! grep -qE 'Total: [1-9][0-9]* passed, 0 failed' "$log" || result=passed
+    told 'gatefold itself' 'conformance suite' $result "$log"
 }
 
 # set_password PLACE: a person opens the link that the command prints, and sets a password.
@@ -122,7 +149,7 @@ set_password() {
     grep -q 'The password is set' "$1/password.log"
 }
 
-# each_client WHERE PLACE PORT [BEFORE]: serves the configuration in PLACE, runs BEFORE, and has every client come in.
+# each_client WHERE PLACE PORT [BEFORE AFTER]: serves the configuration in PLACE, and has every client come in.
 each_client() {
     local place=$2 port=$3 client
     {
@@ -138,6 +165,7 @@ each_client() {
     for client in "${CLIENTS[@]}"; do
         come_in "$client" "$1" "$place" "http://127.0.0.1:$port/mcp"
     done
+    [ -z "${5:-}" ] || "$5" "$place" "$port"
     stop_all
 }
 
@@ -151,10 +179,17 @@ come_in() {
         python*) command=("$INTEROP_DIR/python-new/bin/python" "$here/clients/enter.py" "$url" "$tool" "$profile" "$browser" "$node") ;;
     esac
     timeout $CLIENT_LIMIT_S "${command[@]}" >"$log" 2>&1 && grep -q '"told".*counts' "$log" || result=FAILED
-    printf '%-22s %-22s %s\n' "$2" "$client" "$result"
-    if [ $result = passed ]; then passed=$((passed + 1)); else
+    told "$2" "$client" $result "$log"
+}
+
+# told WHERE CLIENT RESULT LOG
+told() {
+    printf '%-22s %-22s %s\n' "$1" "$2" "$3"
+    if [ "$3" = passed ]; then
+        passed=$((passed + 1))
+    else
         failed=$((failed + 1))
-        tail -n 20 "$log" | sed 's/^/    /'
+        tail -n 20 "$4" | sed 's/^/    /'
     fi
 }
 

@@ -103,8 +103,8 @@ impl Page {
                 format!("<strong>{name}</strong> of <code>{}</code> wants", Escaped(host))
             }
             None => format!(
-                "A program that calls itself <strong>{name}</strong> wants (nobody has checked its \
-                 name)"
+                "A program that calls itself <strong>{name}</strong> (nobody has checked that name) \
+                 wants"
             ),
         };
         let (kind, part) = asked.resource.shown();

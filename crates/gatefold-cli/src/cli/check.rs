@@ -162,12 +162,9 @@ fn lines(findings: &Findings, is_verbose: bool, style: Style) -> Vec<String> {
     lines.extend(findings.sources.iter().flat_map(|finding| details(finding, is_verbose, style)));
     for fault in &findings.faults {
         lines.push(String::new());
-        for line in fault.lines().take(1) {
-            lines.extend(style.sentence(&format!("{} {line}", style.bad("failed")), 2));
-        }
-        for line in fault.lines().skip(1) {
-            lines.extend(style.sentence(&format!("  {line}"), 4));
-        }
+        let (what, fix) = fault.split_once('\n').unwrap_or((fault, ""));
+        lines.extend(style.sentence(&format!("{} {what}", style.bad("failed")), 2));
+        lines.extend(fix.lines().flat_map(|line| style.sentence(line, 4)));
     }
     for warning in &findings.warnings {
         lines.push(String::new());
