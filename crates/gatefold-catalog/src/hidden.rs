@@ -5,18 +5,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
+use gatefold_core::is_hidden;
 use serde_json::Value;
-
-/// Whether a character is invisible or changes the direction of writing: those that Unicode calls
-/// default ignorable (UAX 44, section 5.3), line and paragraph separators, and the marks of UAX 9.
-pub fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
-        | '\u{e0000}'..='\u{e0fff}')
-}
 
 /// The text with such characters replaced by their numbers, `<U+202E>`. Joiners and variation
 /// selectors stay where writing needs them: one at a time, within a word that is not ASCII or

@@ -42,7 +42,7 @@ pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};
 pub use groups::{GroupRules, is_group_name};
-pub use hidden::{HiddenText, is_hidden, marked};
+pub use hidden::{HiddenText, marked};
 pub use kind::KindName;
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,

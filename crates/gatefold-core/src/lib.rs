@@ -10,6 +10,7 @@ mod clock;
 mod digest;
 mod error;
 mod glob;
+mod hidden;
 mod lineage;
 mod name;
 mod principal;
@@ -27,6 +28,7 @@ pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
 pub use glob::Glob;
+pub use hidden::is_hidden;
 pub use lineage::{Label, Lineage};
 pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{

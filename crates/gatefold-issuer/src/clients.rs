@@ -1,5 +1,6 @@
 //! Who asks for access: a client that publishes a document about itself, or one that registered.
 
+use gatefold_core::is_hidden;
 use url::Url;
 
 use crate::redirect::RedirectUri;
@@ -77,13 +78,18 @@ impl From<ClientRecord> for Client {
     }
 }
 
+/// Whether what a client says of itself leaves room for the one flow that is offered. What it does not
+/// say is that flow (RFC 7591, section 2).
+pub(crate) fn takes_codes(grants: Option<&[String]>, responses: Option<&[String]>) -> bool {
+    let has = |list: Option<&[String]>, wanted: &str| {
+        list.is_none_or(|list| list.iter().any(|own| own == wanted))
+    };
+    has(grants, "authorization_code") && has(responses, "code")
+}
+
 /// A client's name as it may be shown: nothing in it changes how the text around it reads.
 pub(crate) fn shown_name(name: &str) -> String {
-    let is_unseen = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-                | '\u{61c}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
-    };
+    let is_unseen = |c: char| c.is_control() || is_hidden(c);
     let plain: String = name.chars().filter(|c| !is_unseen(*c)).collect();
     plain.trim().chars().take(NAME_CHARS).collect()
 }
@@ -127,6 +133,8 @@ mod tests {
     fn a_name_changes_nothing_around_it() {
         assert_eq!(shown_name(" Nice\u{202e}App\u{200b}\n "), "NiceApp");
         assert_eq!(shown_name(&"é".repeat(100)).chars().count(), NAME_CHARS);
-        assert_eq!(shown_name("\u{feff}\t"), "");
+        for unseen in ["\u{feff}\t", "\u{3164}", "\u{115f}\u{fe0f}", "\u{ad}\u{34f}\u{e0041}"] {
+            assert_eq!(shown_name(unseen), "", "{unseen:?}");
+        }
     }
 }

@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use url::Url;
 
-use crate::clients::{Client, REDIRECTS, shown_name};
+use crate::clients::{Client, REDIRECTS, shown_name, takes_codes};
 use crate::redirect::RedirectUri;
 use crate::settings::DocumentAccess;
 
@@ -122,17 +122,12 @@ fn read(url: &Url, body: &[u8]) -> Result<Client, DocumentFault> {
     if text.client_id != url.as_str() {
         return Err(fault("is about another client"));
     }
-    let has = |list: Option<&Vec<String>>, wanted: &str| {
-        list.is_none_or(|list| list.iter().any(|own| own == wanted))
-    };
     if text.client_secret.is_some()
         || text.token_endpoint_auth_method.is_some_and(|method| method != "none")
     {
         return Err(fault("wants to prove itself with more than PKCE, which is not offered here"));
     }
-    if !has(text.grant_types.as_ref(), "authorization_code")
-        || !has(text.response_types.as_ref(), "code")
-    {
+    if !takes_codes(text.grant_types.as_deref(), text.response_types.as_deref()) {
         return Err(fault("asks for no codes"));
     }
     if text.redirect_uris.is_empty() || text.redirect_uris.len() > REDIRECTS {

@@ -7,7 +7,7 @@ use gatefold_core::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::IssuerError;
-use crate::clients::{REDIRECTS, shown_name};
+use crate::clients::{REDIRECTS, shown_name, takes_codes};
 use crate::redirect::RedirectUri;
 use crate::state::{IssuerState, REGISTRATIONS};
 use crate::store::{ClientRecord, KeepOutcome};
@@ -102,12 +102,7 @@ impl IssuerState {
 }
 
 fn record(request: RegistrationRequest, now: Timestamp) -> Result<ClientRecord, RegistrationFault> {
-    let has = |list: Option<&Vec<String>>, wanted: &str| {
-        list.is_none_or(|list| list.iter().any(|own| own == wanted))
-    };
-    if !has(request.grant_types.as_ref(), "authorization_code")
-        || !has(request.response_types.as_ref(), "code")
-    {
+    if !takes_codes(request.grant_types.as_deref(), request.response_types.as_deref()) {
         let why = "only `authorization_code` with `code` is offered".to_owned();
         return Err(RegistrationFault::metadata(why));
     }

@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use gatefold_catalog::{is_hidden, marked};
+use gatefold_catalog::marked;
+use gatefold_core::is_hidden;
 
 /// Ends a colour.
 const END: char = '\u{fdd0}';

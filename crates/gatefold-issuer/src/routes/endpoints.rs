@@ -48,14 +48,8 @@ pub(super) async fn token(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    let answered = async {
-        let parameters = parameters(&uri, &headers, &body)?;
-        issuer.tokens(&parameters).await
-    };
-    match answered.await {
-        Ok(tokens) => answer(StatusCode::OK, &tokens),
-        Err(fault) => refusal(fault),
-    }
+    let parameters = parameters(&uri, &headers, &body);
+    answered(async { issuer.tokens(&parameters?).await }.await)
 }
 
 pub(super) async fn revoke(
@@ -64,14 +58,9 @@ pub(super) async fn revoke(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response<Body> {
-    let answered = async {
-        let parameters = parameters(&uri, &headers, &body)?;
-        issuer.revoke(&parameters).await
-    };
-    match answered.await {
-        Ok(()) => answer(StatusCode::OK, &json!({})),
-        Err(fault) => refusal(fault),
-    }
+    let parameters = parameters(&uri, &headers, &body);
+    let revoked = async { issuer.revoke(&parameters?).await }.await;
+    answered(revoked.map(|()| json!({})))
 }
 
 pub(super) async fn register(
@@ -110,10 +99,11 @@ fn parameters(uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Result<Parameters,
     Ok(Parameters::read(&super::form(headers, body).ok_or_else(no_form)?)?)
 }
 
-fn refusal(fault: TokenFault) -> Response<Body> {
-    match fault {
-        TokenFault::Refused { error, why } => refused(error, &why),
-        TokenFault::Issuer(error) => failed(&error),
+fn answered(outcome: Result<impl Serialize, TokenFault>) -> Response<Body> {
+    match outcome {
+        Ok(body) => answer(StatusCode::OK, &body),
+        Err(TokenFault::Refused { error, why }) => refused(error, &why),
+        Err(TokenFault::Issuer(error)) => failed(&error),
     }
 }
 
