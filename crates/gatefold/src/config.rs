@@ -43,10 +43,10 @@ use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
 use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
+use gatefold_issuer::PublicUrl;
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
 use gatefold_store::RootKey;
-use url::Url;
 
 use kinds::{KindSection, Need};
 
@@ -334,7 +334,7 @@ pub struct ServerConfig {
     /// is served.
     pub authentication: Option<AuthenticationMode>,
     /// The address by which clients know the gateway: an origin.
-    pub public_url: Option<Url>,
+    pub public_url: Option<PublicUrl>,
     /// Whose tokens let people in, beside our own.
     pub issuers: Vec<IssuerConfig>,
     /// How people sign in at the gateway itself. None if they do not.

@@ -276,7 +276,7 @@ fn launch(
 /// that it answers to goes before its address.
 fn served_url(server: &ServerConfig) -> String {
     let address = loopback::reachable(server.listen);
-    let name = server.public_url.as_ref().and_then(|url| url.host_str());
+    let name = server.public_url.as_ref().and_then(|url| url.url().host_str());
     let name = name.or(server.allowed_hosts.first().map(String::as_str));
     match name.filter(|_| server.tls.is_some()).and_then(|name| name.parse::<Authority>().ok()) {
         Some(name) if address.port() == HTTPS_PORT => format!("https://{}/mcp", name.host()),

@@ -94,7 +94,7 @@ fn sign_in_place(shared: &SharedOptions, environment: &Environment) -> anyhow::R
              `sign_in = { password = true }` under `[server]`",
         )
     })?;
-    Ok(url.origin().ascii_serialization())
+    Ok(url.as_str().to_owned())
 }
 
 async fn link(store: &Store, user: &str, place: &str, output: &Output) -> anyhow::Result<()> {

@@ -248,7 +248,7 @@ fn leads_to(url: &str, server: &ServerConfig) -> bool {
     let is_there = if let Ok(address) = host.parse::<IpAddr>() {
         address == listen.ip()
     } else {
-        let public = server.public_url.as_ref().and_then(|url| url.host_str());
+        let public = server.public_url.as_ref().and_then(|url| url.url().host_str());
         host.eq_ignore_ascii_case("localhost") && listen.ip().is_loopback()
             || is_https(&uri) && (public == Some(host) || server.allowed_hosts.iter().any(is_name))
     };

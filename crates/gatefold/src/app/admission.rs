@@ -70,12 +70,12 @@ pub(super) fn issuers(
 ) -> Option<IssuerAccess> {
     let own = sign_in::public_url(server);
     let has_issuers = own.is_some() || !server.issuers.is_empty();
-    let public_url = server.public_url.clone().filter(|_| has_issuers)?;
+    let public_url = server.public_url.as_ref().filter(|_| has_issuers)?;
     let trusted = server.issuers.iter().map(|own| trusted(own, egress));
     let issuers = TokenIssuers::new(trusted.collect(), clock.clone());
     let own_scopes = own.iter().flat_map(|_| SCOPES);
     let resource = ProtectedResource {
-        public_url,
+        public_url: public_url.url().clone(),
         issuers: own
             .iter()
             .map(PublicUrl::as_str)
@@ -183,8 +183,8 @@ impl App {
         endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());
         endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
         if let Some(url) = &server.public_url {
-            endpoint.allowed_hosts.extend(url.host_str().map(str::to_owned));
-            endpoint.allowed_origins.push(url.origin().ascii_serialization());
+            endpoint.allowed_hosts.extend(url.url().host_str().map(str::to_owned));
+            endpoint.allowed_origins.push(url.as_str().to_owned());
         }
         Ok(endpoint)
     }

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::Secret;
+use gatefold_issuer::PublicUrl;
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
@@ -67,18 +68,16 @@ impl<'de> Deserialize<'de> for IssuerAddress {
     }
 }
 
-/// The address by which clients know us: an origin.
-pub(super) struct PublicUrl(pub(super) Url);
+/// The address by which clients know us.
+pub(super) struct PublicAddress(pub(super) PublicUrl);
 
-impl<'de> Deserialize<'de> for PublicUrl {
+impl<'de> Deserialize<'de> for PublicAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text(text) = Text::deserialize(deserializer)?;
         let hint = "write scheme and host alone: \"https://tools.example\"";
-        let url = web_address(&text).map_err(|problem| fault::<D::Error>(problem, hint))?;
-        if url.path() != "/" || url.query().is_some() {
-            return Err(fault("has more than a scheme, a host and a port", hint));
-        }
-        Ok(Self(url))
+        web_address(&text).map_err(|problem| fault::<D::Error>(problem, hint))?;
+        let url = PublicUrl::parse(&text);
+        url.map(Self).map_err(|_| fault("has more than a scheme, a host and a port", hint))
     }
 }
 
@@ -177,9 +176,9 @@ fn issuer(field: &Field<'_>, mut table: Table<'_>) -> Option<IssuerConfig> {
     })
 }
 
-/// Notes what issuers need beside them.
-pub(super) fn check(table: &Table<'_>, server: &ServerConfig) {
-    let Some(field) = table.peek("issuers").filter(|_| !server.issuers.is_empty()) else { return };
+/// Notes what a key needs beside it that lets people in: nobody comes in otherwise who does not
+/// anyway, and their tokens have to be for some address.
+pub(super) fn check_access(field: &Field<'_>, server: &ServerConfig, use_of_url: &str) {
     if server.authentication != Some(AuthenticationMode::Token) {
         let hint = "write `authentication = \"token\"` under `[server]`";
         field.key_fault("lets nobody in who would not come in anyway", hint);
@@ -187,6 +186,6 @@ pub(super) fn check(table: &Table<'_>, server: &ServerConfig) {
     if server.public_url.is_none() {
         let hint = "write the address that clients use under `[server]`: \
                     `public_url = \"https://tools.example\"`";
-        field.key_fault("needs `public_url`, which tokens have to be for", hint);
+        field.key_fault(format!("needs `public_url`, {use_of_url}"), hint);
     }
 }

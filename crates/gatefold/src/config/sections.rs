@@ -19,7 +19,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
-use super::issuers::{self, PublicUrl};
+use super::issuers::{self, PublicAddress};
 use super::kinds::Kinds;
 use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
@@ -276,7 +276,7 @@ fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
 struct ServerKeys {
     listen: Option<ListenAddress>,
     authentication: Option<AuthenticationWord>,
-    public_url: Option<PublicUrl>,
+    public_url: Option<PublicAddress>,
     allowed_hosts: Vec<Text>,
     allowed_origins: Vec<WebOrigin>,
     session_idle: Option<Time>,
@@ -288,9 +288,14 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     server.authentication = keys.authentication.map(AuthenticationMode::from);
     server.public_url = keys.public_url.map(|own| own.0);
     server.issuers = table.field("issuers").map(|field| issuers::read(&field)).unwrap_or_default();
-    issuers::check(table, server);
     server.sign_in = table.field("sign_in").and_then(|field| sign_in::read(&field));
-    sign_in::check(table, server);
+    let has_issuers = !server.issuers.is_empty();
+    if let Some(field) = table.peek("issuers").filter(|_| has_issuers) {
+        issuers::check_access(&field, server, "which tokens have to be for");
+    }
+    if let Some(field) = table.peek("sign_in").filter(|_| server.sign_in.is_some()) {
+        issuers::check_access(&field, server, "where people sign in");
+    }
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
     set(&mut server.session_idle, keys.session_idle);

@@ -1,9 +1,7 @@
 //! `[server.sign_in]`: whether people sign in at the gateway itself.
 
-use gatefold_config::{Field, Table};
+use gatefold_config::Field;
 use serde::Deserialize;
-
-use super::{AuthenticationMode, ServerConfig};
 
 /// How people sign in at the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,18 +28,4 @@ pub(super) fn read(field: &Field<'_>) -> Option<SignInConfig> {
     }
     table.finish();
     Some(SignInConfig { registration: keys.registration.unwrap_or(false) })
-}
-
-/// Notes what it needs beside it.
-pub(super) fn check(table: &Table<'_>, server: &ServerConfig) {
-    let Some(field) = table.peek("sign_in").filter(|_| server.sign_in.is_some()) else { return };
-    if server.authentication != Some(AuthenticationMode::Token) {
-        let hint = "write `authentication = \"token\"` under `[server]`";
-        field.key_fault("lets nobody in who would not come in anyway", hint);
-    }
-    if server.public_url.is_none() {
-        let hint = "write the address that clients use under `[server]`: \
-                    `public_url = \"https://tools.example\"`";
-        field.key_fault("needs `public_url`, where people sign in", hint);
-    }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use gatefold_mcp::Unauthenticated;
 use gatefold_oauth::TokenFault;
 use gatefold_store::{PresentedToken, is_like_token};
+use http::StatusCode;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use http::{HeaderValue, StatusCode};
 
-use super::resource::ProtectedResource;
+use super::resource::{self, ProtectedResource};
 
 /// The name of a token's parameter in a query (RFC 6750, section 2.3), which we do not take.
 const QUERY_PARAMETER: &str = "access_token";
@@ -105,20 +105,11 @@ impl RefusalForm {
             Challenge::Error(error) => Some(error),
             Challenge::None | Challenge::Bare => None,
         };
-        let challenge = (challenge != Challenge::None).then(|| match &self.resource {
-            Some(resource) => resource.challenge(path, error),
-            None => own_challenge(error),
-        });
+        let resource = self.resource.as_deref();
+        let challenge =
+            (challenge != Challenge::None).then(|| resource::challenge(resource, path, error));
         Unauthenticated { status, message: refusal.message(), challenge }
     }
-}
-
-fn own_challenge(error: Option<&str>) -> HeaderValue {
-    let text = match error {
-        Some(error) => format!(r#"Bearer realm="gatefold", error="{error}""#),
-        None => r#"Bearer realm="gatefold""#.to_owned(),
-    };
-    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
 /// A token that a request presents.

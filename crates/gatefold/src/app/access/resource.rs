@@ -43,23 +43,12 @@ impl ProtectedResource {
         url
     }
 
-    /// What a client is told that was not let in at a path: where the metadata is, and all scopes
-    /// at once, so that it does not have to come back for each.
-    pub(super) fn challenge(&self, path: &str, error: Option<&str>) -> HeaderValue {
+    /// Where the metadata about a path of ours is.
+    fn metadata_place(&self, path: &str) -> Url {
         let mut place = self.at(path);
         let path = place.path().trim_end_matches('/').to_owned();
         place.set_path(&format!("{WELL_KNOWN}{path}"));
-        let scopes = (!self.scopes.is_empty()).then(|| self.scopes.join(" "));
-        let parameters = [
-            Some(r#"realm="gatefold""#.to_owned()),
-            Some(format!(r#"resource_metadata="{place}""#)),
-            scopes.map(|scopes| format!(r#"scope="{scopes}""#)),
-            error.map(|error| format!(r#"error="{error}""#)),
-        ];
-        let parameters: Vec<_> = parameters.into_iter().flatten().collect();
-        let text = format!("Bearer {}", parameters.join(", "));
-        // The scopes were read as such, and an address has no other characters.
-        HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
+        place
     }
 
     fn metadata(&self, path: &str) -> Response {
@@ -97,6 +86,26 @@ impl ProtectedResource {
             .route(&of("/mcp/agent/{name}"), get(agent))
             .with_state(self)
     }
+}
+
+/// What a client is told that was not let in at a path. Where somebody issues tokens, that is where the
+/// metadata is, and all scopes at once, so that it does not have to come back for each.
+pub(super) fn challenge(
+    resource: Option<&ProtectedResource>,
+    path: &str,
+    error: Option<&str>,
+) -> HeaderValue {
+    let scopes = resource.map(|own| own.scopes.join(" ")).filter(|scopes| !scopes.is_empty());
+    let parameters = [
+        Some(r#"realm="gatefold""#.to_owned()),
+        resource.map(|own| format!(r#"resource_metadata="{}""#, own.metadata_place(path))),
+        scopes.map(|scopes| format!(r#"scope="{scopes}""#)),
+        error.map(|error| format!(r#"error="{error}""#)),
+    ];
+    let parameters: Vec<_> = parameters.into_iter().flatten().collect();
+    let text = format!("Bearer {}", parameters.join(", "));
+    // The scopes were read as such, and an address has no other characters.
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("Bearer"))
 }
 
 fn origin(url: &Url) -> String {

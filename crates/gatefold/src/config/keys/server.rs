@@ -56,9 +56,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
         Key {
             details: "Scheme, host and port, as behind a proxy. It is what tokens of `[[server.issuers]]` \
                       are for, and one of the `allowed_hosts`. `http` is for addresses of this machine.",
-            value: |config| {
-                Some(config.server.public_url.as_ref()?.origin().ascii_serialization().into())
-            },
+            value: |config| Some(config.server.public_url.as_ref()?.as_str().into()),
             unset: "clients do not have to know it",
             example: "\"https://tools.example\"",
             applies: ApplyMode::Restart,
