@@ -14,6 +14,7 @@ use gatefold_egress::HttpClient;
 use http::HeaderMap;
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use reqwest::Url;
+use tokio::time::Instant;
 
 use crate::client::ClientSettings;
 use crate::grant::{GrantPlace, Grants};
@@ -145,8 +146,13 @@ impl Accounts {
         let place = place(&site, domain, identity);
         let entry = self.inner.entry(&place);
         let inner = self.inner.clone();
+        let asked_at = Instant::now();
         let task = tokio::spawn(async move {
             let _turn = entry.turn.lock().await;
+            // Whoever waited while the provider was asked in vain does not ask it in their turn.
+            if let Some(reason) = entry.failure_since(asked_at) {
+                return Err(CredentialError::new(reason));
+            }
             Renewal { inner: &inner, site: &site, place: &place, entry: &entry }.run(want).await
         });
         task.await

@@ -86,6 +86,8 @@ pub struct ProviderCounts {
     pub refreshes: usize,
     /// Refresh tokens that came a second time. Each ended a sign-in.
     pub reuses: usize,
+    /// Requests for tokens that were answered with `token_failure`.
+    pub failures: usize,
     pub revocations: usize,
     pub calls: usize,
     /// Requests to the server with a token that is not good.

@@ -44,16 +44,26 @@ pub(crate) struct ConnectError {
     pub(crate) last_lines: Vec<String>,
     /// Whether its time ran out.
     pub(crate) is_late: bool,
-    /// Whether somebody has to sign in first. To try again does not help.
-    pub(crate) needs_sign_in: bool,
+    pub(crate) lack: ConnectLack,
     #[source]
     source: Option<BoxError>,
 }
 
+/// What was missing for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConnectLack {
+    /// An answer of the server, or one that can be used.
+    Answer,
+    /// Credentials, so the server was not asked. Whoever gives them sets the pace of further tries.
+    Credentials,
+    /// Somebody who signs in. To try again does not help.
+    SignIn,
+}
+
 impl ConnectError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self { reason, last_lines: Vec::new(), is_late: false, needs_sign_in: false, source: None }
+        let (reason, lack) = (reason.into(), ConnectLack::Answer);
+        Self { reason, last_lines: Vec::new(), is_late: false, lack, source: None }
     }
 }
 
@@ -360,7 +370,11 @@ impl EraLadder<'_> {
 
     fn failed(&self, refusal: GreetingError) -> ConnectError {
         let is_late = matches!(refusal, GreetingError::Late);
-        let needs_sign_in = matches!(refusal, GreetingError::Wire(WireError::NeedsSignIn(_)));
+        let lack = match &refusal {
+            GreetingError::Wire(WireError::NeedsSignIn(_)) => ConnectLack::SignIn,
+            GreetingError::Wire(WireError::NoCredentials(_)) => ConnectLack::Credentials,
+            _ => ConnectLack::Answer,
+        };
         let told = ConnectError::new(match refusal {
             GreetingError::Late => {
                 let limit = self.limit.as_secs_f32();
@@ -371,7 +385,7 @@ impl EraLadder<'_> {
             GreetingError::Unreadable(reason) => format!("the handshake failed: {reason}"),
             GreetingError::Wire(error) => error.to_string(),
         });
-        ConnectError { is_late, needs_sign_in, ..told }
+        ConnectError { is_late, lack, ..told }
     }
 }
 

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoffs;
-use super::ladder::{self, ConnectContext, ConnectError};
+use super::ladder::{self, ConnectContext, ConnectError, ConnectLack};
 use super::log_budget::LogBudget;
 use super::mirrored_arguments::{self, MirroringTools};
 use super::notices::ServerNotices;
@@ -242,8 +242,8 @@ impl McpSource {
                 state.sessions.remove(&key);
                 // It may have begun to download a new version of its package.
                 state.is_installed &= !error.is_late;
-                // Nothing gets better by waiting, and after a sign-in nobody should wait.
-                if !error.needs_sign_in {
+                // The server is spared nothing, and after a sign-in nobody should wait.
+                if error.lack == ConnectLack::Answer {
                     state.backoffs.failed(identity);
                 }
                 let to = if state.sessions.open() == 0 {
@@ -358,7 +358,7 @@ impl McpSource {
     }
 
     fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
-        if source.as_ref().is_some_and(|error| error.needs_sign_in) {
+        if source.as_ref().is_some_and(|error| error.lack == ConnectLack::SignIn) {
             return CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason };
         }
         let source = source.map(|error| Box::new(error) as BoxError);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use gatefold_core::{Clock, Secret, Timestamp};
 use gatefold_dispatch::{Credential, CredentialSet};
+use tokio::time::Instant;
 
 use super::{RECHECK, SignInNeed, SiteSettings};
 use crate::{KeptGrant, Tokens};
@@ -18,6 +19,8 @@ const MARGIN_SHARE: u32 = 5;
 #[derive(Default)]
 pub(super) struct AccountEntry {
     state: Mutex<AccountState>,
+    /// When a provider last gave no token, and why.
+    failure: Mutex<Option<(Instant, String)>>,
     /// Held by whoever reads, refreshes or writes the grant. The others wait and find it done.
     pub(super) turn: tokio::sync::Mutex<()>,
 }
@@ -85,6 +88,20 @@ impl AccountEntry {
 
     pub(super) fn set(&self, state: AccountState) {
         *self.lock() = state;
+    }
+
+    pub(super) fn failed(&self, reason: String) {
+        *self.last_failure() = Some((Instant::now(), reason));
+    }
+
+    /// Why the provider gave no token since then, if it was asked and gave none.
+    pub(super) fn failure_since(&self, asked_at: Instant) -> Option<String> {
+        let failure = self.last_failure();
+        failure.as_ref().filter(|(at, _)| *at >= asked_at).map(|(_, reason)| reason.clone())
+    }
+
+    fn last_failure(&self) -> MutexGuard<'_, Option<(Instant, String)>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// When the present sign-in was made, if there is one in memory.

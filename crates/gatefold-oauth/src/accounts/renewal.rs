@@ -212,7 +212,11 @@ impl Renewal<'_> {
                         let renew_at = Some(now.plus(AGAIN));
                         Ok(Refreshed::Usable(LiveToken { renew_at, ..token }))
                     }
-                    None => Err(told(&error)),
+                    None => {
+                        let told = told(&error);
+                        self.entry.failed(told.reason.clone());
+                        Err(told)
+                    }
                 }
             }
         }

@@ -89,6 +89,23 @@ async fn a_provider_that_is_down_costs_nothing_while_the_token_is_good() {
 }
 
 #[tokio::test]
+async fn callers_that_wait_for_a_provider_in_vain_learn_so_together() {
+    let bench = Bench::new().await;
+    bench.sign_in(&Bench::place()).await;
+    let accounts = bench.process();
+    pass(&bench, HOUR);
+    bench.provider.change(|rules| {
+        rules.token_delay_ms = 200;
+        rules.token_failure = Some(503);
+    });
+    let said = join_all((0..32).map(|_| token(&accounts, &SHARED))).await;
+    assert!(said.iter().all(|own| own.as_ref().is_err_and(|error| !error.needs_sign_in)));
+    assert_eq!(bench.provider.counts().failures, 1);
+    bench.provider.change(|rules| rules.token_failure = None);
+    assert!(token(&accounts, &SHARED).await.unwrap().is_some(), "who comes later asks again");
+}
+
+#[tokio::test]
 async fn a_token_that_the_server_refuses_is_renewed_once() {
     let bench = Bench::new().await;
     bench.sign_in(&Bench::place()).await;

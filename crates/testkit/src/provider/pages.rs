@@ -118,8 +118,10 @@ async fn token(
     Form(mut asked): Form<Fields>,
 ) -> Response {
     let (delay, failure) = {
-        let state = lock(&shared);
-        (state.rules.token_delay_ms, state.rules.token_failure)
+        let mut state = lock(&shared);
+        let failure = state.rules.token_failure;
+        state.counts.failures += usize::from(failure.is_some());
+        (state.rules.token_delay_ms, failure)
     };
     sleep(Duration::from_millis(delay)).await;
     if let Some(status) = failure {

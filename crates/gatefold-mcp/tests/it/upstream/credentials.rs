@@ -24,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("each_request_carries_the_token_that_is_good_then", changing),
         trial("credentials_that_cannot_be_had_make_a_source_unavailable", lacking),
+        trial("a_session_is_opened_as_soon_as_there_are_credentials_for_it", opening),
         trial("credentials_are_those_of_the_identity", own),
         trial("each_user_sees_and_calls_what_the_server_lists_for_them", listed),
         trial("a_refusal_is_of_what_the_request_carried", refusing),
@@ -210,6 +211,25 @@ async fn lacking() {
     *tokens.obtained.lock().unwrap() = Some("two".to_owned());
     world.text("up__echo", "{}").await;
     assert_eq!(calls(&seen), ["Bearer two"], "the next request asks again");
+}
+
+/// Who gives the credentials was down for a while. The server was not, so it is asked at once.
+async fn opening() {
+    let (url, seen) = serve().await;
+    let tokens = Arc::<Tokens>::default();
+    *tokens.at_hand.lock().unwrap() = Some(bearer("one"));
+    let first = world(&url, &tokens, &WorldOptions::default());
+    assert_eq!(first.refresh().await[0].1, Ok(()));
+    let known = Some(first.keeper.last());
+    *tokens.at_hand.lock().unwrap() = None;
+    let world = world(&url, &tokens, &WorldOptions { known, ..WorldOptions::default() });
+    for _ in 0..5 {
+        let error = world.call("up__echo", "{}").await.unwrap_err().to_string();
+        assert!(error.ends_with("nobody has signed in to `up`"), "{error}");
+    }
+    *tokens.obtained.lock().unwrap() = Some("two".to_owned());
+    world.text("up__echo", "{}").await;
+    assert_eq!(calls(&seen), ["Bearer two"]);
 }
 
 async fn own() {
