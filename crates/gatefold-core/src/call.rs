@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{Principal, PromptName, Timestamp, ToolName, Uri, UserId};
+use crate::{ClientCredential, Principal, PromptName, Timestamp, ToolName, Uri, UserId};
 
 /// The identity of one call, unique among all replicas: 48 bits of time and 80 random bits, so that
 /// ids sort by time.
@@ -227,4 +227,17 @@ pub enum UpstreamIdentity {
     /// The source holds one credential for everybody.
     Shared,
     User(UserId),
+    /// A user's client sent this credential itself.
+    Client(Arc<ClientCredential>),
+}
+
+impl UpstreamIdentity {
+    /// The only user of the sessions.
+    pub fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::Shared => None,
+            Self::User(user) => Some(user),
+            Self::Client(credential) => Some(&credential.user),
+        }
+    }
 }

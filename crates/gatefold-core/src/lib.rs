@@ -6,6 +6,7 @@
 
 mod cache;
 mod call;
+mod client_credentials;
 mod clock;
 mod digest;
 mod error;
@@ -24,6 +25,7 @@ pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
     SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
 };
+pub use client_credentials::{ClientCredential, ClientCredentials};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};

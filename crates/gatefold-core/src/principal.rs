@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::name::text_name;
-use crate::{Narrowing, TokenGrant};
+use crate::{ClientCredentials, Narrowing, TokenGrant};
 
 text_name! {
     /// A person or a service account.
@@ -51,6 +51,10 @@ pub struct Principal {
     /// The access token that proves it, if there is one. What a token began belongs to that token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Arc<TokenGrant>>,
+    /// What the client sent for sources. What such a credential began belongs to it, and it is kept
+    /// nowhere.
+    #[serde(skip)]
+    pub sent: ClientCredentials,
 }
 
 /// The rights of a principal: a sorted set, cheap to clone.
@@ -111,7 +115,14 @@ impl Principal {
     }
 
     pub fn user(user: UserId) -> Self {
-        Self { user, organisation: None, rights: Rights::none(), agent: None, token: None }
+        Self {
+            user,
+            organisation: None,
+            rights: Rights::none(),
+            agent: None,
+            token: None,
+            sent: ClientCredentials::none(),
+        }
     }
 
     /// The same, acting through an agent. `None` if it acts through another one already.

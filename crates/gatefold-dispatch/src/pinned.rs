@@ -114,7 +114,7 @@ impl PinnedTurn {
                     source.refresh().await?;
                 }
             }
-            identity @ UpstreamIdentity::User(_) => {
+            identity => {
                 if matches!(source.offer(&identity), Offer::Unasked) {
                     source.refresh_for(identity).await?;
                 }

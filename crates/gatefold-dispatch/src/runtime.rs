@@ -51,6 +51,8 @@ pub enum IdentityScope {
     /// The configuration has one credential, so everybody shares its session.
     Shared,
     PerUser,
+    /// Each user's client sends a credential of its own.
+    Client,
 }
 
 /// Snapshot, policy, sources and limits, replaced together. A call pins the one it began with.
@@ -80,14 +82,18 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
-    fn is_personal(&self) -> bool {
-        self.setup.identity == IdentityScope::PerUser
+    pub(crate) fn is_personal(&self) -> bool {
+        self.setup.identity != IdentityScope::Shared
     }
 
     pub(crate) fn identity(&self, principal: &Principal) -> UpstreamIdentity {
         match self.setup.identity {
             IdentityScope::Shared => UpstreamIdentity::Shared,
             IdentityScope::PerUser => UpstreamIdentity::User(principal.user.clone()),
+            IdentityScope::Client => match principal.sent.of(self.setup.source.domain()) {
+                Some(credential) => UpstreamIdentity::Client(credential.clone()),
+                None => UpstreamIdentity::User(principal.user.clone()),
+            },
         }
     }
 }

@@ -127,15 +127,24 @@ impl SealedCall {
     }
 }
 
-/// Identifies a principal, and its token if it has one, across requests. Rights are not included:
-/// they may change in the meantime, and policy judges a resuming call by the current ones.
+/// Identifies a principal across requests, with its token and the credentials that it sent, if it has
+/// any. Rights are not included: they may change in the meantime, and policy judges a resuming call by
+/// the current ones.
 pub(crate) fn principal_digest(principal: &Principal) -> Digest {
-    let Some(token) = &principal.token else { return person_digest(principal) };
-    let who = (&principal.user, &principal.organisation, &principal.agent, &token.id);
-    digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
+    let Principal { user, organisation, agent, token, sent, rights: _ } = principal;
+    let token = token.as_ref().map(|token| &token.id);
+    let told = if sent.is_empty() {
+        let Some(token) = token else { return person_digest(principal) };
+        serde_json::to_vec(&(user, organisation, agent, token))
+    } else {
+        let sent = sent.as_slice().iter().map(|(domain, own)| (domain, own.digest));
+        let sent: Vec<_> = sent.collect();
+        serde_json::to_vec(&(user, organisation, agent, token, sent))
+    };
+    digest(&told.expect("a principal has only string keys"))
 }
 
-/// Identifies a principal, whatever its token.
+/// Identifies a principal, whatever it came with.
 pub(crate) fn person_digest(principal: &Principal) -> Digest {
     let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);
     digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
@@ -171,6 +180,29 @@ mod tests {
         let principal = Principal::user(UserId::new(user));
         let opened = SealedCall::open(text, &SealKey::new([key; 32]), &principal, now);
         assert_eq!(opened.map(|sealed| assert_eq!(sealed, self::sealed())), expected);
+    }
+
+    #[test]
+    fn what_a_client_sent_tells_its_calls_apart() {
+        let sent = |domain: &str, digest: u8| {
+            let user = UserId::new("ann");
+            let value = gatefold_core::Secret::new("a secret");
+            let digest = Digest::new([digest; 32]);
+            let credential = gatefold_core::ClientCredential { user, digest, value };
+            let sent = [(gatefold_core::Domain::from_key(domain), credential)];
+            Principal { sent: sent.into_iter().collect(), ..Principal::local() }
+        };
+        let all = [Principal::local(), sent("crm", 1), sent("crm", 2), sent("mail", 1)];
+        let digests: std::collections::HashSet<_> = all.iter().map(principal_digest).collect();
+        assert_eq!(digests.len(), all.len());
+        assert_eq!(principal_digest(&sent("crm", 1)), principal_digest(&sent("crm", 1)));
+        assert!(all.iter().all(|own| person_digest(own) == person_digest(&all[0])));
+        assert!(!format!("{all:?}").contains("a secret"));
+        let text = SealedCall { principal: principal_digest(&all[1]), ..sealed() };
+        let (key, opened) = (SealKey::new([3; 32]), text.seal(&SealKey::new([3; 32])));
+        let of = |principal| SealedCall::open(&opened, &key, principal, NOW).map(drop);
+        assert_eq!(of(&all[1]), Ok(()));
+        assert_eq!(of(&all[2]), Err(ResumeError::Principal));
     }
 
     #[test]

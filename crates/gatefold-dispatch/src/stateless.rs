@@ -369,9 +369,7 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
     fn offer(&self, identity: &UpstreamIdentity) -> Offer {
         match identity {
             UpstreamIdentity::Shared => Offer::Shared,
-            UpstreamIdentity::User(_) => {
-                self.own().get(identity).cloned().map_or(Offer::Unasked, Offer::Own)
-            }
+            _ => self.own().get(identity).cloned().map_or(Offer::Unasked, Offer::Own),
         }
     }
 
@@ -390,7 +388,7 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
         Box::pin(async move {
             match identity {
                 UpstreamIdentity::Shared => self.describe().await,
-                identity @ UpstreamIdentity::User(_) => self.describe_to(identity).await,
+                identity => self.describe_to(identity).await,
             }
         })
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use gatefold_catalog::{UnlistedSource, UnlistedState};
-use gatefold_core::Domain;
+use gatefold_core::{CallError, Domain};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::runtime::{Runtime, Slot};
@@ -74,9 +74,34 @@ impl PinnedTurn {
     /// calls.
     pub async fn after_list_of(&self, domain: &Domain) -> Self {
         let limit = self.runtime.call_deadline(Some(domain));
+        let learnt = timeout(limit, self.learn(domain)).await;
         // Whether it is late or has failed, the next view says so.
-        let _ = timeout(limit, self.learn(domain)).await;
-        self.again()
+        let turn = self.again();
+        match learnt {
+            Ok(Err(error)) => turn.told_why(domain, &error),
+            _ => turn,
+        }
+    }
+
+    /// The turn in which a source that lists something else for each identity says why it listed
+    /// nothing for this one. Its own state is about all of them.
+    fn told_why(mut self, domain: &Domain, error: &CallError) -> Self {
+        if self.runtime.slots.get(domain).is_none_or(|slot| !slot.is_personal()) {
+            return self;
+        }
+        let reason = match error {
+            CallError::NeedsSignIn { reason, .. } | CallError::Unavailable { reason, .. } => reason,
+            _ => return self,
+        };
+        let failed = |source: UnlistedSource| {
+            if source.domain != *domain {
+                return source;
+            }
+            UnlistedSource { state: UnlistedState::Failed(reason.clone()), ..source }
+        };
+        self.view =
+            self.view.with_unlisted(self.runtime.unlisted().into_iter().map(failed).collect());
+        self
     }
 
     /// A turn for the same principal on the current runtime.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Principal, RecentMap, Rights, Timestamp, ToolId};
+use gatefold_core::{BoxError, ClientCredentials, Principal, RecentMap, Rights, Timestamp, ToolId};
 use tokio::sync::OnceCell;
 
 /// The most tools that count as the most used ones.
@@ -164,7 +164,8 @@ impl UsedToolsCache {
 }
 
 fn without_rights(principal: &Principal) -> Principal {
-    Principal { rights: Rights::none(), token: None, ..principal.clone() }
+    let sent = ClientCredentials::none();
+    Principal { rights: Rights::none(), token: None, sent, ..principal.clone() }
 }
 
 #[cfg(test)]

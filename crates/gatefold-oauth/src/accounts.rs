@@ -238,7 +238,7 @@ impl Credentials for Accounts {
 fn place(site: &SiteSettings, domain: &Domain, identity: &UpstreamIdentity) -> GrantPlace {
     let identity = match site.scope {
         IdentityScope::Shared => UpstreamIdentity::Shared,
-        IdentityScope::PerUser => identity.clone(),
+        IdentityScope::PerUser | IdentityScope::Client => identity.clone(),
     };
     GrantPlace { domain: domain.clone(), identity }
 }

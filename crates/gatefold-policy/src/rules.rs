@@ -56,7 +56,8 @@ impl PrincipalFilter {
 
     fn includes(&self, principal: &Principal) -> bool {
         let Self { users, organisations, agents, rights, without_rights } = self;
-        let Principal { user, organisation, agent, rights: own_rights, token: _ } = principal;
+        let Principal { user, organisation, agent, rights: own_rights, token: _, sent: _ } =
+            principal;
         (users.is_empty() || users.contains(user))
             && (organisations.is_empty()
                 || organisation.as_ref().is_some_and(|own| organisations.contains(own)))

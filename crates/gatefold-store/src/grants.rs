@@ -346,10 +346,7 @@ enum Written {
 
 impl GrantKey {
     fn identity_text(&self) -> String {
-        match &self.identity {
-            UpstreamIdentity::Shared => String::new(),
-            UpstreamIdentity::User(user) => format!("user:{user}"),
-        }
+        self.identity.user().map_or_else(String::new, |user| format!("user:{user}"))
     }
 
     /// None for a row that is none of ours.

@@ -9,6 +9,7 @@ mod api_accounts;
 mod apis;
 mod approvals;
 mod calls;
+mod client_credentials;
 mod commands;
 mod completions;
 mod config;

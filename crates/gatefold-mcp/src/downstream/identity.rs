@@ -8,7 +8,7 @@ use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use gatefold_core::{AgentId, OrganisationId, Principal, TokenId, UserId};
+use gatefold_core::{AgentId, ClientCredentials, OrganisationId, Principal, TokenId, UserId};
 use tokio_util::sync::CancellationToken;
 
 use super::streams::turned_away;
@@ -118,17 +118,23 @@ impl Authenticator for SoleUser {
 }
 
 /// Whether one principal's sessions and calls are the other's too. What belongs to a token is
-/// nobody else's, not even its user's with another token. Rights are not compared: they may change
+/// nobody else's, not even its user's with another token, and likewise with the credentials that a
+/// client sends for sources. Rights are not compared: they may change
 /// during a session, and each request is judged by its own.
 pub(super) fn is_same_caller(one: &Principal, other: &Principal) -> bool {
     caller(one) == caller(other)
 }
 
 /// What tells callers apart.
-pub(super) type CallerKey<'a> =
-    (&'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>, Option<&'a TokenId>);
+pub(super) type CallerKey<'a> = (
+    &'a UserId,
+    Option<&'a OrganisationId>,
+    Option<&'a AgentId>,
+    Option<&'a TokenId>,
+    &'a ClientCredentials,
+);
 
 pub(super) fn caller(principal: &Principal) -> CallerKey<'_> {
-    let Principal { user, organisation, agent, token, rights: _ } = principal;
-    (user, organisation.as_ref(), agent.as_ref(), token.as_ref().map(|token| &token.id))
+    let Principal { user, organisation, agent, token, sent, rights: _ } = principal;
+    (user, organisation.as_ref(), agent.as_ref(), token.as_ref().map(|token| &token.id), sent)
 }

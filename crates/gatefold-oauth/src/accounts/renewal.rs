@@ -207,17 +207,13 @@ impl Renewal<'_> {
                 let now = self.inner.clock.now();
                 let tokens = grant.tokens.as_ref();
                 let token = tokens.map(|tokens| self.live(tokens, Some(kept)));
-                match token.filter(|token| token.is_alive(now)) {
-                    Some(token) => {
-                        let renew_at = Some(now.plus(AGAIN));
-                        Ok(Refreshed::Usable(LiveToken { renew_at, ..token }))
-                    }
-                    None => {
-                        let told = told(&error);
-                        self.entry.failed(told.reason.clone());
-                        Err(told)
-                    }
+                if let Some(token) = token.filter(|token| token.is_alive(now)) {
+                    let renew_at = Some(now.plus(AGAIN));
+                    return Ok(Refreshed::Usable(LiveToken { renew_at, ..token }));
                 }
+                let told = told(&error);
+                self.entry.failed(told.reason.clone());
+                Err(told)
             }
         }
     }

@@ -22,6 +22,7 @@ use http::StatusCode;
 use tokio::time::Instant;
 
 use self::links::SignInLinks;
+use super::client_sent::ClientSent;
 use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 
@@ -107,9 +108,13 @@ impl SourceAccounts {
         self.accounts.set_sites(configs.iter().filter_map(|config| site(config, egress)));
     }
 
-    /// What the sign-ins give, after what `first` gives.
-    pub(super) fn after(&self, first: Arc<dyn Credentials>) -> Arc<dyn Credentials> {
-        Arc::new(LayeredCredentials { first, own: self.clone() })
+    /// What the sign-ins give, after what `first` gives and what clients send.
+    pub(super) fn after(
+        &self,
+        first: Arc<dyn Credentials>,
+        sent: Arc<ClientSent>,
+    ) -> Arc<dyn Credentials> {
+        Arc::new(LayeredCredentials { first, sent, own: self.clone() })
     }
 }
 
@@ -131,15 +136,22 @@ pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, Si
     Some((config.domain.clone(), site))
 }
 
-/// Credentials of an embedder, and ours for the sources that it leaves alone.
+/// Credentials of an embedder, then of clients, and ours for the sources that both leave alone.
 struct LayeredCredentials {
     first: Arc<dyn Credentials>,
+    sent: Arc<ClientSent>,
     own: SourceAccounts,
 }
 
 impl LayeredCredentials {
     fn of(&self, domain: &Domain) -> &dyn Credentials {
-        if self.first.scope(domain).is_some() { &*self.first } else { &self.own.accounts }
+        self.others(domain).unwrap_or(&self.own.accounts)
+    }
+
+    /// Who gives a source's credentials, if that is not us.
+    fn others(&self, domain: &Domain) -> Option<&dyn Credentials> {
+        let others: [&dyn Credentials; 2] = [&*self.first, &*self.sent];
+        others.into_iter().find(|port| port.scope(domain).is_some())
     }
 }
 
@@ -178,8 +190,8 @@ impl Credentials for LayeredCredentials {
         domain: &'a Domain,
         identity: &'a UpstreamIdentity,
     ) -> BoxFuture<'a, Result<SignInLink, CredentialError>> {
-        if self.first.scope(domain).is_some() {
-            return self.first.sign_in_link(domain, identity);
+        if let Some(port) = self.others(domain) {
+            return port.sign_in_link(domain, identity);
         }
         async move {
             let site = self.own.accounts.site(domain, identity);

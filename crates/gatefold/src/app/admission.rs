@@ -177,7 +177,7 @@ impl App {
             session_idle: server.session_idle,
             drain: server.shutdown,
             tls: self.listener_tls()?,
-            authenticator: self.admission.authenticator(),
+            authenticator: self.factory.client_sent().beside(self.admission.authenticator()),
             ..HttpEndpoint::default()
         };
         endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());

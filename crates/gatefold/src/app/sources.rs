@@ -17,6 +17,7 @@ use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
 use super::accounts::{self, SourceAccounts};
+use super::client_sent::ClientSent;
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};
@@ -70,6 +71,7 @@ impl ConfiguredSource {
 pub(super) struct SourceFactory {
     store: Store,
     accounts: SourceAccounts,
+    client_sent: Arc<ClientSent>,
     ports: SourcePorts,
 }
 
@@ -88,15 +90,21 @@ impl SourceFactory {
         let results = Arc::new(store.clone());
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
         let sessions = Arc::new(SessionPlaces::new(UserSessionLimits::default()));
-        let credentials = accounts.after(credentials);
+        let client_sent = Arc::new(ClientSent::new(&store.seal_key()));
+        let credentials = accounts.after(credentials, client_sent.clone());
         let ports =
             SourcePorts { egress, manifests, credentials, clock, notes, results, starts, sessions };
-        Ok(Self { store, accounts, ports })
+        Ok(Self { store, accounts, client_sent, ports })
     }
 
     /// What every request of ours goes out through.
     pub(super) fn egress(&self) -> &Egress {
         &self.ports.egress
+    }
+
+    /// What clients send for sources.
+    pub(super) fn client_sent(&self) -> &Arc<ClientSent> {
+        &self.client_sent
     }
 
     /// A source whose users may sign in, if it is one.
@@ -122,6 +130,7 @@ impl SourceFactory {
         old: &[ConfiguredSource],
     ) -> Result<Vec<ConfiguredSource>, AppError> {
         self.accounts.set_sources(configs, &self.ports.egress);
+        self.client_sent.set_sources(configs);
         let kept = |config: &SourceConfig| {
             let same = old.iter().find(|old| old.config.is_same_source(config));
             same.and_then(|old| old.source.clone())

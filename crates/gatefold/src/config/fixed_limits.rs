@@ -66,7 +66,7 @@ fn of_sources() -> [(&'static str, String); 8] {
             ),
         ),
         (
-            "Sessions at sources where each user has their own (`credentials = \"per_user\"`)",
+            "Sessions at sources where each user has their own (`credentials` other than `shared`)",
             format!(
                 "{SESSIONS_OF_USER} of one user and {} in all; one more closes the one that was unused the longest",
                 number(SESSIONS_OF_USERS)

@@ -78,6 +78,8 @@ pub enum Kind {
     Auth,
     /// How Gatefold signs in at a server, by OAuth.
     OAuth,
+    /// Whose credentials calls use.
+    Credentials,
     /// Issuers of tokens, in tables.
     Issuers,
     /// The files of a certificate and of its key.
@@ -164,6 +166,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
+            Self::Credentials => "\"shared\", \"per_user\", \"client\" or table",
             Self::OAuth | Self::SignIn | Self::TlsFiles => "table",
             Self::Rate => "rate",
             Self::Actions | Self::Issuers => "list of tables",
@@ -220,6 +223,7 @@ impl Kind {
                  `client_metadata_url`, `scopes` and `grant` (\"authorization_code\" or \
                  \"client_credentials\"), as needed"
             }
+            Self::Credentials => "a table has `client_header` and `upstream_header`, as needed",
             Self::Issuers => {
                 "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
                  `introspection_endpoint`, `client_id` and `client_secret`"

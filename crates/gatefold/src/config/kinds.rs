@@ -6,6 +6,7 @@
 
 pub(crate) mod allow_private;
 pub(crate) mod builtin;
+pub(in crate::config) mod credentials;
 mod database;
 mod http_api;
 pub mod mcp;
@@ -34,6 +35,7 @@ use super::role::SourceRole;
 
 pub use allow_private::AllowPrivate;
 pub use builtin::BuiltinKind;
+pub use credentials::ClientHeaders;
 pub use database::{DatabaseKind, DatabaseRules};
 pub use http_api::{ActionsKind, OpenApiKind};
 pub use needs::{Need, ProgramNeed, ServerNeed};
@@ -111,6 +113,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
 
     /// How its users sign in, if they may have to.
     fn sign_in(&self) -> Option<SignInSettings> {
+        None
+    }
+
+    /// How clients send its credential, if they do.
+    fn client_headers(&self) -> Option<ClientHeaders> {
         None
     }
 

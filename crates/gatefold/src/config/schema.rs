@@ -14,6 +14,7 @@ use super::agents::CATEGORIES;
 use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
 use super::kinds::allow_private::NETWORK_LIMIT;
 use super::kinds::builtin::ALL as ALL_BUILTIN;
+use super::kinds::credentials::WORDS;
 use super::tool_modes;
 
 /// Where the schema is published, for users who have nothing but their `gatefold.toml`.
@@ -195,6 +196,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Rate => pattern(r"^[1-9][0-9]*/[smh]$"),
         Kind::Auth => auth(),
         Kind::OAuth => oauth(),
+        Kind::Credentials => credentials(),
         Kind::TlsFiles => json!({
             "type": "object",
             "properties": { "cert": filled(), "key": filled() },
@@ -270,6 +272,16 @@ fn oauth() -> Value {
         },
         "additionalProperties": false,
     })
+}
+
+fn credentials() -> Value {
+    let name = json!({ "type": "string", "pattern": "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" });
+    let headers = json!({
+        "type": "object",
+        "properties": { "client_header": name, "upstream_header": name },
+        "additionalProperties": false,
+    });
+    json!({ "anyOf": [any_of(&json!({ "enum": WORDS })), headers] })
 }
 
 fn sign_in() -> Value {

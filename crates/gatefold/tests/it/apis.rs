@@ -421,6 +421,9 @@ fn faults_of_a_sign_in_have_their_places_and_hints() {
             "j",
             "auth = { bearer = 'x', authorization_code = { issuer = 'https://b.example' } }",
         ),
+        source("k", "credentials = 'client'\nauth = { bearer = 'x' }"),
+        "[sources.l]\nopenapi = 'https://a.example'\ncredentials = 'client'\n".to_owned(),
+        source("m", "credentials = { client_header = 'Authorization' }"),
     ];
     insta::assert_snapshot!(toml(&text.concat()).unwrap_err(), @r#"
     gatefold.toml:4:31: `sources.a.auth.authorization_code` does not say where to sign in
@@ -440,8 +443,14 @@ fn faults_of_a_sign_in_have_their_places_and_hints() {
     gatefold.toml:32:1: `sources.h.credentials` needs `authorization_code` in `auth`
       help: remove it, or let people sign in: `auth = { authorization_code = { ... } }`
     gatefold.toml:36:1: `sources.i.auth` needs `base_url`
-      help: write `base_url = "https://api.example.com"` beside it: what a sign-in gives goes there and nowhere else
+      help: write `base_url = "https://api.example.com"` beside it: the credentials go there and nowhere else
     gatefold.toml:40:24: `sources.j.auth.authorization_code` is set beside `bearer`
       help: keep one of the two
+    gatefold.toml:45:1: `sources.k.auth` is set beside `credentials = "client"`
+      help: keep one of the two
+    gatefold.toml:48:1: `sources.l.credentials` needs `base_url`
+      help: write `base_url = "https://api.example.com"` beside it: the credentials go there and nowhere else
+    gatefold.toml:52:33: `sources.m.credentials.client_header` has a meaning of its own
+      help: use another, such as "X-Tickets-Token"
     "#);
 }

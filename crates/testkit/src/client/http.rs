@@ -25,6 +25,8 @@ pub struct RawClient {
     speaker: MessageWriter,
     session: Option<String>,
     bearer: Option<String>,
+    /// Sent with every request.
+    further: HeaderMap,
     answer: Option<String>,
     limit: Duration,
     last_id: AtomicU64,
@@ -46,6 +48,7 @@ impl RawClient {
             speaker: MessageWriter::default(),
             session: None,
             bearer: None,
+            further: HeaderMap::new(),
             answer: None,
             limit: DEFAULT_LIMIT,
             last_id: AtomicU64::new(0),
@@ -56,6 +59,13 @@ impl RawClient {
     #[must_use]
     pub fn with_bearer(mut self, token: &str) -> Self {
         self.bearer = Some(token.to_owned());
+        self
+    }
+
+    /// Sends this header with every request.
+    #[must_use]
+    pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
+        self.further.append(name, value.parse().expect("it is a header's value"));
         self
     }
 
@@ -259,6 +269,9 @@ impl RawClient {
         }
         if let Some(token) = &self.bearer {
             insert(&mut headers, AUTHORIZATION, &format!("Bearer {token}"));
+        }
+        for (name, value) in &self.further {
+            headers.append(name, value.clone());
         }
         headers
     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use gatefold::App;
-use gatefold_core::{CallError, Timestamp, UpstreamIdentity};
+use gatefold_core::{CallError, Timestamp};
 use gatefold_oauth::SignInError;
 use serde::Serialize;
 use serde_json::json;
@@ -68,10 +68,7 @@ pub(super) async fn accounts(app: &App) -> Result<Vec<AccountReport>, SignInErro
     let mut reports = Vec::new();
     for place in places {
         let source = config.sources.iter().find(|source| source.domain == place.domain);
-        let user = match &place.identity {
-            UpstreamIdentity::Shared => None,
-            UpstreamIdentity::User(user) => Some(user.to_string()),
-        };
+        let user = place.identity.user().map(ToString::to_string);
         let mut report = AccountReport {
             source: source.map_or_else(|| place.domain.to_string(), |it| it.origin.key.clone()),
             user,

@@ -44,6 +44,7 @@ pub(super) fn find(app: &App, name: &str, user: Option<&str>) -> anyhow::Result<
                 let fault = unusable.fault.on_one_line();
                 with_help(format!("`{name}` cannot be used"), fault)
             }
+            SourceSection::Usable(section) if section.client_headers().is_some() => clients(name),
             SourceSection::Usable(_) => usage(format!(
                 "nobody signs in at `{name}`: only a server over HTTP without a header \
                  `Authorization` wants it, and an API with `authorization_code` in its `auth`"
@@ -54,12 +55,19 @@ pub(super) fn find(app: &App, name: &str, user: Option<&str>) -> anyhow::Result<
     Ok(AccountTarget { place: GrantPlace { domain: source.domain.clone(), identity }, site })
 }
 
+fn clients(name: &str) -> anyhow::Error {
+    usage(format!(
+        "nobody signs in at `{name}`: its `credentials` are the clients' own, and they send them"
+    ))
+}
+
 fn identity(
     name: &str,
     site: &SiteSettings,
     user: Option<&str>,
 ) -> anyhow::Result<UpstreamIdentity> {
     match (site.scope, user.map(str::trim)) {
+        (IdentityScope::Client, _) => Err(clients(name)),
         (IdentityScope::Shared, None) => Ok(UpstreamIdentity::Shared),
         (IdentityScope::Shared, Some(_)) => Err(usage(format!(
             "everybody shares one sign-in at `{name}`\n  help: leave `--for` out, or set \
@@ -92,9 +100,6 @@ impl AccountTarget {
 
     /// Whose sign-in it is, for people. None if it is everybody's.
     pub(super) fn user(&self) -> Option<&str> {
-        match &self.place.identity {
-            UpstreamIdentity::Shared => None,
-            UpstreamIdentity::User(user) => Some(user.as_str()),
-        }
+        self.place.identity.user().map(UserId::as_str)
     }
 }

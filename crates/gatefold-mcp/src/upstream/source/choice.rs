@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use gatefold_core::{BusyResource, CallError, UpstreamIdentity, UserId};
+use gatefold_core::{BusyResource, CallError, UpstreamIdentity};
 use gatefold_dispatch::{Peer, SourceState};
 use tokio::time::{Instant, sleep};
 
@@ -123,7 +123,7 @@ impl McpSource {
             replace(&mut state, session);
             slot = None;
         }
-        if slot.is_none() && (place.is_some() || user_of(identity).is_none()) {
+        if slot.is_none() && (place.is_some() || identity.user().is_none()) {
             return self.open(&mut state, key, place.take()).map(Some);
         }
         Ok(slot)
@@ -220,7 +220,7 @@ impl McpSource {
         self: &Arc<Self>,
         identity: &UpstreamIdentity,
     ) -> Result<Option<SessionPlace>, CallError> {
-        let Some(user) = user_of(identity) else { return Ok(None) };
+        let Some(user) = identity.user() else { return Ok(None) };
         let holder: Weak<dyn SessionHolder> = Arc::downgrade(self) as _;
         let give_up = Instant::now() + PLACE_WAIT;
         let taken = loop {
@@ -257,14 +257,6 @@ impl McpSource {
             tokio::spawn(async move { session.close().await });
         }
         Ok(())
-    }
-}
-
-/// Who has a session alone.
-fn user_of(identity: &UpstreamIdentity) -> Option<&UserId> {
-    match identity {
-        UpstreamIdentity::Shared => None,
-        UpstreamIdentity::User(user) => Some(user),
     }
 }
 

@@ -80,7 +80,7 @@ impl Source for McpSource {
     fn offer(&self, identity: &UpstreamIdentity) -> Offer {
         match identity {
             UpstreamIdentity::Shared => Offer::Shared,
-            UpstreamIdentity::User(_) => {
+            _ => {
                 let own = self.own_list(identity);
                 own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
             }

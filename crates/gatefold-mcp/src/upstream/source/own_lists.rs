@@ -25,7 +25,7 @@ impl McpSource {
     pub(super) fn own_list(&self, identity: &UpstreamIdentity) -> Option<IdentityList> {
         match identity {
             UpstreamIdentity::Shared => None,
-            UpstreamIdentity::User(_) => self.own_lists().get(identity).cloned(),
+            _ => self.own_lists().get(identity).cloned(),
         }
     }
 

@@ -55,6 +55,7 @@ impl Credentials for Tokens {
     fn at_hand(&self, _: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
         match identity {
             UpstreamIdentity::User(user) => Some(bearer(user.as_str())),
+            UpstreamIdentity::Client(credential) => Some(bearer(credential.value.expose())),
             UpstreamIdentity::Shared => self.at_hand.lock().unwrap().clone(),
         }
     }

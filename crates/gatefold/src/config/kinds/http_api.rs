@@ -16,9 +16,10 @@ use gatefold_core::Secret;
 use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
+use super::credentials::SourceCredentials;
 use super::mcp::{HeaderName, HeaderValue, headers};
 use super::shared_values::ServerAddress;
-use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind, oauth};
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
@@ -221,28 +222,13 @@ impl<'de> Deserialize<'de> for CallRate {
 /// Where the API is and what every request carries.
 fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     let keys: ConnectionKeys = table.read()?;
-    let credentials = oauth::credentials(table)?;
+    let credentials = SourceCredentials::read(table)?;
     let sign_in = match table.field("auth") {
         Some(field) => auth::read(&field)?,
         None => ApiSignIn::default(),
     };
     let code_flow = sign_in.code_flow();
-    if code_flow.is_none()
-        && let Some(field) = table.peek("credentials")
-    {
-        let hint = "remove it, or let people sign in: `auth = { authorization_code = { ... } }`";
-        field.key_fault("needs `authorization_code` in `auth`", hint);
-        return None;
-    }
-    if code_flow.is_some()
-        && table.peek("base_url").is_none()
-        && let Some(field) = table.peek("auth")
-    {
-        let hint = "write `base_url = \"https://api.example.com\"` beside it: what a sign-in gives \
-                    goes there and nowhere else";
-        field.key_fault("needs `base_url`", hint);
-        return None;
-    }
+    check_sign_in(table, &credentials, &sign_in)?;
     let key = sign_in.certificate.as_ref().map(|certificate| certificate.key.clone());
     let secrets = table.keyring_secrets().into_iter().map(Secret::new).chain(key);
     let secrets = secrets.chain(code_flow.and_then(CodeFlow::secret).cloned()).collect();
@@ -257,4 +243,38 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
         credentials,
         secrets,
     })
+}
+
+/// Whether the keys that say whose credentials a call uses go together. What a person or a client
+/// gives goes to `base_url` and nowhere else, so that has to be known.
+fn check_sign_in(
+    table: &Table<'_>,
+    credentials: &SourceCredentials,
+    sign_in: &ApiSignIn,
+) -> Option<()> {
+    let is_client = credentials.client_headers().is_some();
+    let has_code_flow = sign_in.code_flow().is_some();
+    if is_client && let Some(field) = table.peek("auth") {
+        field.key_fault("is set beside `credentials = \"client\"`", "keep one of the two");
+        return None;
+    }
+    if !is_client
+        && !has_code_flow
+        && let Some(field) = table.peek("credentials")
+    {
+        let hint = "remove it, or let people sign in: `auth = { authorization_code = { ... } }`";
+        field.key_fault("needs `authorization_code` in `auth`", hint);
+        return None;
+    }
+    let key = if is_client { "credentials" } else { "auth" };
+    if (is_client || has_code_flow)
+        && table.peek("base_url").is_none()
+        && let Some(field) = table.peek(key)
+    {
+        let hint = "write `base_url = \"https://api.example.com\"` beside it: the credentials go \
+                    there and nowhere else";
+        field.key_fault("needs `base_url`", hint);
+        return None;
+    }
+    Some(())
 }

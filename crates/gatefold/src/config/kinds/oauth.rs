@@ -1,4 +1,4 @@
-//! The keys `oauth` and `credentials`: how users of a remote server sign in there.
+//! The key `oauth`: how users of a remote server sign in there.
 
 use gatefold_config::{Field, Table, Text};
 use gatefold_core::Secret;
@@ -7,6 +7,7 @@ use gatefold_oauth::{ClientSecret, ClientSettings, KnownProvider, SignInNeed, Si
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
+use super::credentials::{ClientHeaders, SourceCredentials};
 use super::shared_values::{ServerAddress, pem};
 use super::{AllowPrivate, DigestParts};
 use crate::config::key::{Key, Kind};
@@ -27,19 +28,6 @@ pub(crate) const fn oauth_key(needs: &'static [&'static str]) -> Key {
     }
 }
 
-pub(crate) const fn credentials_key(needs: &'static [&'static str]) -> Key {
-    Key {
-        details: "`shared`: one sign-in, which everybody's calls use. `per_user`: each user signs in, \
-                  with sessions of their own, and sees what the server shows to them.",
-        unset: "`shared`",
-        example: "\"per_user\"",
-        needs,
-        ..Key::new("credentials", Kind::Choice(&CREDENTIALS), "Whose sign-in a call uses.")
-    }
-}
-
-const CREDENTIALS: [&str; 2] = ["shared", "per_user"];
-
 /// How a source's users sign in.
 #[derive(Debug, Clone)]
 pub struct SignInSettings {
@@ -56,11 +44,11 @@ pub struct SignInSettings {
     pub need: SignInNeed,
 }
 
-/// Both keys.
+/// The keys.
 #[derive(Debug, Clone)]
 pub(crate) struct SignInKeys {
     oauth: Option<OAuthKeys>,
-    credentials: CredentialsWord,
+    credentials: SourceCredentials,
 }
 
 #[derive(Debug, Clone)]
@@ -72,33 +60,10 @@ struct OAuthKeys {
 
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum CredentialsWord {
-    #[default]
-    Shared,
-    PerUser,
-}
-
-impl From<CredentialsWord> for IdentityScope {
-    fn from(word: CredentialsWord) -> Self {
-        match word {
-            CredentialsWord::Shared => Self::Shared,
-            CredentialsWord::PerUser => Self::PerUser,
-        }
-    }
-}
-
-#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[serde(rename_all = "snake_case")]
 enum GrantWord {
     #[default]
     AuthorizationCode,
     ClientCredentials,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct CredentialKeys {
-    credentials: Option<CredentialsWord>,
 }
 
 #[derive(Deserialize, Default)]
@@ -112,20 +77,21 @@ struct OAuthClientKeys {
     grant: Option<GrantWord>,
 }
 
-/// The key `credentials` alone.
-pub(crate) fn credentials(table: &mut Table<'_>) -> Option<CredentialsWord> {
-    Some(table.read::<CredentialKeys>()?.credentials.unwrap_or_default())
-}
-
 impl SignInKeys {
     pub(crate) fn read(table: &mut Table<'_>) -> Option<Self> {
-        let credentials = table.read::<CredentialKeys>()?.credentials.unwrap_or_default();
+        let credentials = SourceCredentials::read(table)?;
         let oauth = match table.field("oauth") {
             Some(field) => Some(oauth(&field)?),
             None => None,
         };
+        if credentials.client_headers().is_some()
+            && let Some(field) = table.peek("oauth")
+        {
+            field.key_fault("is set beside `credentials = \"client\"`", "keep one of the two");
+            return None;
+        }
         let is_machine = oauth.as_ref().is_some_and(OAuthKeys::is_machine);
-        if is_machine && credentials == CredentialsWord::PerUser {
+        if is_machine && credentials == SourceCredentials::PerUser {
             let field = table.peek("credentials")?;
             let hint = "remove it: with `client_credentials` nobody signs in";
             field.key_fault("is set beside `grant = \"client_credentials\"`", hint);
@@ -136,34 +102,40 @@ impl SignInKeys {
 
     /// Whether a key is set that makes no sense beside a header that signs in.
     pub(crate) fn is_set(&self) -> bool {
-        self.oauth.is_some() || self.credentials != CredentialsWord::Shared
+        self.oauth.is_some() || self.credentials != SourceCredentials::Shared
     }
 
-    pub(crate) fn settings(&self, url: &str, private: &AllowPrivate) -> SignInSettings {
+    /// How users sign in. None if their clients send what the server wants.
+    pub(crate) fn settings(&self, url: &str, private: &AllowPrivate) -> Option<SignInSettings> {
+        if self.client_headers().is_some() {
+            return None;
+        }
         let client = self.oauth.as_ref().map(|own| own.client.clone()).unwrap_or_default();
         let need = match &self.oauth {
             Some(own) if own.is_machine() => SignInNeed::Machine,
             Some(_) => SignInNeed::Always,
             None => SignInNeed::IfAsked,
         };
-        SignInSettings {
+        Some(SignInSettings {
             url: url.to_owned(),
             client,
             known: None,
             provider_urls: Vec::new(),
             private: private.clone(),
-            scope: self.credentials.into(),
+            scope: self.credentials.scope(),
             need,
-        }
+        })
+    }
+
+    /// How clients send the server's credential, if they do.
+    pub(crate) fn client_headers(&self) -> Option<&ClientHeaders> {
+        self.credentials.client_headers()
     }
 
     /// Adds them to a source's digest. Without them, the digest is that of a version that did not
     /// know the keys.
     pub(crate) fn digest(&self, parts: &mut DigestParts) {
-        if self.credentials == CredentialsWord::PerUser {
-            parts.add("credentials");
-            parts.add("per_user");
-        }
+        self.credentials.digest(parts);
         let Some(own) = &self.oauth else { return };
         parts.add("oauth");
         let ClientSettings { id, secret, metadata_url, scopes } = &own.client;
@@ -202,8 +174,7 @@ impl SignInKeys {
             }
             shown
         });
-        let per_user = self.credentials == CredentialsWord::PerUser;
-        (oauth, per_user.then(|| "per_user".into()))
+        (oauth, self.credentials.shown())
     }
 }
 

@@ -1,5 +1,5 @@
 use crate::config::key::{Key, Kind};
-use crate::config::kinds::{allow_private, oauth};
+use crate::config::kinds::{allow_private, credentials};
 
 const BASE_URL: Key = Key {
     details: "Paths are added to it.",
@@ -62,7 +62,7 @@ pub(super) const OPENAPI: &[Key] = &[
     Key { needs: &["openapi"], ..HEADERS },
     Key { needs: &["openapi"], ..RATE },
     allow_private::key(&["openapi"]),
-    oauth::credentials_key(&["openapi"]),
+    credentials::key(&["openapi"]),
 ];
 
 pub(super) const ACTIONS: &[Key] = &[
@@ -81,5 +81,5 @@ pub(super) const ACTIONS: &[Key] = &[
     Key { needs: &["actions"], ..HEADERS },
     Key { needs: &["actions"], ..RATE },
     allow_private::key(&["actions"]),
-    oauth::credentials_key(&["actions"]),
+    credentials::key(&["actions"]),
 ];

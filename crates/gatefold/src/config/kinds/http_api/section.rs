@@ -13,7 +13,7 @@ use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
 use gatefold_egress::{Identity, Rate, Reach};
 use serde_json::{Value as Json, json};
 
-use super::super::oauth::CredentialsWord;
+use super::super::credentials::{ClientHeaders, SourceCredentials};
 use super::super::{
     AllowPrivate, DigestParts, KindSection, SignInSettings, SourceIdentity, SourcePorts,
 };
@@ -29,7 +29,7 @@ pub(super) struct ApiConnection {
     pub(super) rate: Option<Rate>,
     pub(super) private: AllowPrivate,
     /// Whose sign-in a call uses.
-    pub(super) credentials: CredentialsWord,
+    pub(super) credentials: SourceCredentials,
     /// What must not be shown, whatever it is used for: all that comes from the keyring, and keys.
     pub(super) secrets: Vec<Secret>,
 }
@@ -200,10 +200,7 @@ impl KindSection for ApiSection {
         parts.add_pairs(headers);
         parts.add(format!("{rate:?}"));
         private.digest(parts);
-        if *credentials == CredentialsWord::PerUser {
-            parts.add("credentials");
-            parts.add("per_user");
-        }
+        credentials.digest(parts);
         match &self.operations {
             ApiOperations::Described(DescribedOperations { place, server_variables, overlay }) => {
                 parts.add(place.to_string());
@@ -241,8 +238,8 @@ impl KindSection for ApiSection {
         if self.connection.sign_in.certificate.is_some() {
             shown["tls"] = true.into();
         }
-        if self.connection.credentials == CredentialsWord::PerUser {
-            shown["credentials"] = "per_user".into();
+        if let Some(credentials) = self.connection.credentials.shown() {
+            shown["credentials"] = credentials;
         }
         if let Some(allowed) = self.connection.private.shown() {
             shown["allow_private"] = allowed;
@@ -258,7 +255,11 @@ impl KindSection for ApiSection {
 
     fn sign_in(&self) -> Option<SignInSettings> {
         let ApiConnection { base_url, sign_in, private, credentials, .. } = &self.connection;
-        Some(sign_in.code_flow()?.settings(base_url.as_deref()?, private, (*credentials).into()))
+        Some(sign_in.code_flow()?.settings(base_url.as_deref()?, private, credentials.scope()))
+    }
+
+    fn client_headers(&self) -> Option<ClientHeaders> {
+        self.connection.credentials.client_headers().cloned()
     }
 
     fn asks(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 use gatefold_config::ForeignKey;
 
 use crate::config::key::{Key, Kind};
-use crate::config::kinds::{allow_private, oauth};
+use crate::config::kinds::{allow_private, credentials, oauth};
 
 /// Other programs' names for the keys of an MCP server.
 pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
@@ -68,7 +68,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     allow_private::key(&["url"]),
     oauth::oauth_key(&["url"]),
-    oauth::credentials_key(&["url"]),
+    credentials::key(&["url"]),
     Key {
         details: "`handshake`: a session that begins with `initialize`, in versions up to 2025-11-25. \
                   `stateless`: version 2026-07-28. `auto` finds out what the server speaks; one that \

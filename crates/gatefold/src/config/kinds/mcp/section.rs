@@ -13,6 +13,7 @@ use gatefold_mcp::{
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
+use crate::config::kinds::credentials::ClientHeaders;
 use crate::config::kinds::oauth::SignInKeys;
 use crate::config::kinds::{
     AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SignInSettings,
@@ -196,7 +197,11 @@ impl KindSection for McpSection {
 
     fn sign_in(&self) -> Option<SignInSettings> {
         let McpConnection::Http { url, .. } = &self.connection else { return None };
-        self.sign_in.as_ref().map(|keys| keys.settings(url, &self.private))
+        self.sign_in.as_ref()?.settings(url, &self.private)
+    }
+
+    fn client_headers(&self) -> Option<ClientHeaders> {
+        self.sign_in.as_ref()?.client_headers().cloned()
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
