@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Official MCP clients come in at a gateway that wants to know who they are. Each finds out where its user signs in,
-# registers there, sends the user's Chromium to the provider's own pages, and calls a tool with the token that comes back.
+# Clients come in at a gateway that wants to know who they are: the official ones, FastMCP's, and one that knows nothing but
+# OAuth (`oauth4webapi`). Each finds out where its user signs in, registers there, sends the user's Chromium to the
+# provider's own pages, and calls a tool with the token that comes back.
 # The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
 # about which it asks. Then it is the gateway itself, at whose page a person has set a password before; the official
 # conformance suite looks at that authorization server too.
@@ -18,7 +19,7 @@ binary=${GATEFOLD_BIN:-$root/target/debug/gatefold}
 readonly START_LIMIT_S=30
 readonly CLIENT_LIMIT_S=120
 readonly LIFE_S=600
-readonly CLIENTS=('javascript sdk 1' 'javascript client 2' 'python mcp 2')
+readonly CLIENTS=('javascript sdk 1' 'javascript client 2' 'python mcp 2' fastmcp oauth4webapi)
 
 passed=0
 failed=0
@@ -33,12 +34,13 @@ main() {
     "$here/setup.sh"
     "$here/setup.sh" providers
     "$here/setup.sh" conformance
+    "$here/setup.sh" fastmcp
     INTEROP_DIR=$(cd "$INTEROP_DIR" && pwd)
     node=$INTEROP_DIR/providers/node
     # Beside their packages, where Node looks for them.
     rm -rf "$INTEROP_DIR/providers/own"
     cp -R "$here/providers" "$INTEROP_DIR/providers/own"
-    cp "$here/clients/enter.mjs" "$INTEROP_DIR/npm/enter.mjs"
+    cp "$here/clients/enter.mjs" "$here/clients/enter_oauth4webapi.mjs" "$INTEROP_DIR/npm"
     work=$(mktemp -d "$INTEROP_DIR/entrances.XXXXXX")
     trap clean_up EXIT
     printf '%-22s %-22s %s\n' 'signs in at' client result
@@ -173,10 +175,12 @@ come_in() {
     local client=$1 place=$3 url=$4 profile log command result=passed
     profile=$(mktemp -d "$work/profile.XXXXXX")
     log=$place/${client// /-}.log
-    local tool=issues__count_issues browser=$INTEROP_DIR/providers/own/browser.mjs
+    local asked=("$url" issues__count_issues "$profile" "$INTEROP_DIR/providers/own/browser.mjs")
     case $client in
-        javascript*) command=("$node" "$INTEROP_DIR/npm/enter.mjs" "${client##* }" "$url" "$tool" "$profile" "$browser") ;;
-        python*) command=("$INTEROP_DIR/python-new/bin/python" "$here/clients/enter.py" "$url" "$tool" "$profile" "$browser" "$node") ;;
+        javascript*) command=("$node" "$INTEROP_DIR/npm/enter.mjs" "${client##* }" "${asked[@]}") ;;
+        python*) command=("$INTEROP_DIR/python-new/bin/python" "$here/clients/enter.py" "${asked[@]}" "$node") ;;
+        fastmcp) command=("$INTEROP_DIR/fastmcp/bin/python" "$here/clients/enter_fastmcp.py" "${asked[@]}" "$node") ;;
+        oauth4webapi) command=("$node" "$INTEROP_DIR/npm/enter_oauth4webapi.mjs" "${asked[@]}") ;;
     esac
     timeout $CLIENT_LIMIT_S "${command[@]}" >"$log" 2>&1 && grep -q '"told".*counts' "$log" || result=FAILED
     told "$2" "$client" $result "$log"

@@ -3,6 +3,7 @@
 #
 #   setup.sh                    everything `run` needs
 #   setup.sh fastmcp-gateway    the peers that `peers.sh` and the benchmarks compare with, FastMCP among them
+#   setup.sh fastmcp            FastMCP's client, for `entrances.sh`
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
 #   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
@@ -37,7 +38,9 @@ readonly NODE_PACKAGES=(
     @modelcontextprotocol/server-everything@2026.8.31
     @modelcontextprotocol/server-filesystem@2026.8.31
     @modelcontextprotocol/server-memory@2026.8.31
+    oauth4webapi@3.8.8
 )
+readonly FASTMCP=(fastmcp==4.2.3 mcp==2.3.0)
 readonly INSPECTOR=(@modelcontextprotocol/inspector@2.12.0)
 readonly NODE_RUNTIME=node@22
 # Named in full: the tag `latest` is older than revision 2026-07-28.
@@ -100,13 +103,14 @@ main() {
     case ${1:-all} in
         all) require_python; install_all ;;
         fastmcp-gateway) require_python; install_venv fastmcp-gateway "${PEER[@]}" ;;
+        fastmcp) require_python; install_venv fastmcp "${FASTMCP[@]}" ;;
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
         runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
         apis) require_python; require_npm; install_apis ;;
         providers) require_python; require_npm; install_npm providers $PROVIDERS_NODE_MAJOR "${PROVIDERS[@]}" ;;
         servers) require_python; require_npm; install_real_servers ;;
-        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
+        *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`fastmcp\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
 }
 

@@ -107,7 +107,8 @@ impl TokenIssuer {
         self.lock().counts
     }
 
-    /// Has every request fail with this status, or none.
+    /// Has every request fail with this status, or none. The answers say what they said before: only
+    /// their status tells that they are not to be believed.
     pub fn fail(&self, status: Option<u16>) {
         self.lock().failure = status;
     }
@@ -128,9 +129,12 @@ impl TokenIssuer {
     pub fn signed(&self, key: IssuerKey, header: Value, claims: Value) -> String {
         let state = self.lock();
         let (header, claims) = (state.header(key, header), state.claims(claims));
-        let text = format!("{}.{}", encoded(&header), encoded(&claims));
-        let signature = state.keys.sign(key, text.as_bytes());
-        format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))
+        state.signed(key, &header.to_string(), &claims.to_string())
+    }
+
+    /// Texts as they are, signed with a key.
+    pub fn signed_text(&self, key: IssuerKey, header: &str, claims: &str) -> String {
+        self.lock().signed(key, header, claims)
     }
 
     /// The public half of a key, as a forger has it who takes it for the secret of HS256.
@@ -166,6 +170,13 @@ fn lock(state: &Mutex<IssuerState>) -> MutexGuard<'_, IssuerState> {
 }
 
 impl IssuerState {
+    fn signed(&self, key: IssuerKey, header: &str, claims: &str) -> String {
+        let [header, claims] = [header, claims].map(|text| URL_SAFE_NO_PAD.encode(text));
+        let text = format!("{header}.{claims}");
+        let signature = self.keys.sign(key, text.as_bytes());
+        format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature))
+    }
+
     fn header(&self, key: IssuerKey, changes: Value) -> Value {
         let header = json!({ "alg": key.algorithm(), "typ": "at+jwt", "kid": self.keys.id(key) });
         changed(header, changes)
@@ -198,10 +209,6 @@ fn changed(mut document: Value, changes: Value) -> Value {
         }
     }
     document
-}
-
-fn encoded(value: &Value) -> String {
-    URL_SAFE_NO_PAD.encode(value.to_string())
 }
 
 impl IssuerKey {
@@ -264,19 +271,24 @@ impl SigningKeys {
         }
     }
 
-    /// The set as it is published, with keys of kinds that nobody has to know.
+    /// The set as it is published, with keys of kinds that nobody has to know, and with keys that are
+    /// there for something else than tokens.
     fn published(&self) -> Value {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         let rsa = PublicKeyComponents::<Vec<u8>>::from(self.rsa.public());
         // An uncompressed point: a byte, then both coordinates.
         let (x, y) = self.p256.public_key().as_ref()[1..].split_at(32);
+        let (x, y) = (text(x), text(y));
         json!({ "keys": [
             { "kty": "oct", "kid": "shared", "k": text(b"not for anybody") },
             { "kty": "EC", "crv": "P-521", "kid": "large", "x": "AA", "y": "AA" },
             { "kty": "RSA", "use": "sig", "alg": "RS256", "kid": self.id(IssuerKey::Rsa),
               "n": text(&rsa.n), "e": text(&rsa.e) },
             { "kty": "EC", "crv": "P-256", "use": "sig", "kid": self.id(IssuerKey::P256),
-              "x": text(x), "y": text(y) },
+              "x": x, "y": y },
+            { "kty": "EC", "crv": "P-256", "use": "enc", "kid": "encrypts", "x": x, "y": y },
+            { "kty": "EC", "crv": "P-256", "key_ops": ["deriveKey"], "kid": "derives", "x": x, "y": y },
+            { "kty": "EC", "crv": "P-256", "alg": "ECDH-ES", "kid": "agrees", "x": x, "y": y },
             { "kty": "OKP", "crv": "Ed25519", "kid": self.id(IssuerKey::Ed25519),
               "x": text(self.ed25519.public_key().as_ref()) },
         ] })
@@ -285,9 +297,10 @@ impl SigningKeys {
 
 type SharedIssuer = Arc<Mutex<IssuerState>>;
 
-fn failed(state: &IssuerState) -> Option<Response> {
-    let status = StatusCode::from_u16(state.failure?).ok()?;
-    Some(status.into_response())
+/// A document, with the status of failure if there is one.
+fn answered(state: &IssuerState, document: Value) -> Response {
+    let failure = state.failure.and_then(|status| StatusCode::from_u16(status).ok());
+    (failure.unwrap_or(StatusCode::OK), Json(document)).into_response()
 }
 
 async fn metadata(State(state): State<SharedIssuer>) -> Response {
@@ -300,13 +313,13 @@ async fn metadata(State(state): State<SharedIssuer>) -> Response {
         "jwks_uri": format!("{issuer}/keys"),
         "introspection_endpoint": format!("{issuer}/introspect"),
     });
-    failed(&state).unwrap_or_else(|| Json(document).into_response())
+    answered(&state, document)
 }
 
 async fn keys(State(state): State<SharedIssuer>) -> Response {
     let mut state = lock(&state);
     state.counts.key_fetches += 1;
-    failed(&state).unwrap_or_else(|| Json(state.keys.published()).into_response())
+    answered(&state, state.keys.published())
 }
 
 #[derive(Deserialize)]
@@ -328,5 +341,5 @@ async fn introspect(
     }
     let known = state.opaque.get(&question.token).cloned();
     let answer = known.unwrap_or_else(|| json!({ "active": false }));
-    failed(&state).unwrap_or_else(|| Json(answer).into_response())
+    answered(&state, answer)
 }

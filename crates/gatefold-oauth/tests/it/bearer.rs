@@ -47,9 +47,14 @@ impl Gateway {
     }
 
     async fn introspecting() -> Self {
+        Self::introspecting_at(|_| None).await
+    }
+
+    /// At an address that follows from the issuer's, or at the one in its metadata.
+    async fn introspecting_at(endpoint: impl FnOnce(&str) -> Option<Url>) -> Self {
         Self::with(|trusted| TrustedIssuer {
             introspection: Some(IntrospectionSettings {
-                endpoint: None,
+                endpoint: endpoint(&trusted.issuer),
                 client_id: ISSUER_CLIENT.0.to_owned(),
                 client_secret: Secret::new(ISSUER_CLIENT.1),
             }),
@@ -100,6 +105,7 @@ async fn each_algorithm_that_is_accepted_lets_in() {
 async fn a_token_that_differs_in_what_it_says_lets_nobody_in() {
     let gateway = Gateway::new().await;
     let now = SystemClock.now().as_millis() / 1000;
+    let one_more_than_is_looked_at = [&["x"; 256], [RESOURCE].as_slice()].concat();
     let ok = Ok("ann".to_owned());
     for (changes, expected) in [
         (json!({}), ok.clone()),
@@ -118,6 +124,7 @@ async fn a_token_that_differs_in_what_it_says_lets_nobody_in() {
         (json!({"aud": "a-program"}), Err(TokenFault::Audience)),
         (json!({"aud": {"0": RESOURCE}}), Err(TokenFault::Audience)),
         (json!({"aud": []}), Err(TokenFault::Audience)),
+        (json!({"aud": one_more_than_is_looked_at}), Err(TokenFault::Audience)),
         (json!({"exp": now - 61}), Err(TokenFault::Expired)),
         (json!({"exp": null}), Err(TokenFault::Expired)),
         (json!({"exp": "4000000000"}), Err(TokenFault::Malformed)),
@@ -154,17 +161,45 @@ async fn a_token_that_differs_in_its_header_lets_nobody_in() {
         (json!({"alg": "RS1"}), Err(TokenFault::Algorithm)),
         (json!({"alg": "PS256"}), Err(TokenFault::Algorithm)),
         (json!({"crit": ["exp"]}), Err(TokenFault::Algorithm)),
+        (json!({"kid": "shared"}), Err(TokenFault::Key)),
+        (json!({"kid": "encrypts"}), Err(TokenFault::Key)),
+        (json!({"kid": "derives"}), Err(TokenFault::Key)),
+        (json!({"kid": "agrees"}), Err(TokenFault::Key)),
+        (json!({"kid": "../../keys"}), Err(TokenFault::Key)),
         (json!({"alg": "RS256"}), Err(TokenFault::Key)),
         (json!({"alg": "RS256", "kid": "RS256-0"}), Err(TokenFault::Signature)),
         (json!({"alg": "EdDSA", "kid": null}), Err(TokenFault::Signature)),
-        (json!({"kid": "shared"}), Err(TokenFault::Key)),
-        (json!({"kid": "../../keys"}), Err(TokenFault::Key)),
         (json!({"alg": null}), Err(TokenFault::Malformed)),
         (json!({"alg": 5}), Err(TokenFault::Malformed)),
         (json!({"kid": 5}), Err(TokenFault::Malformed)),
     ] {
         let token = gateway.issuer.signed(IssuerKey::P256, changes.clone(), for_us(json!({})));
         assert_eq!(gateway.holder(&token).await, expected, "{changes}");
+    }
+}
+
+/// Others may read the one or the other of two members with the same name.
+#[tokio::test]
+async fn a_token_that_says_something_twice_lets_nobody_in() {
+    let gateway = Gateway::new().await;
+    let ok = Ok("ann".to_owned());
+    for (header, claims, expected) in [
+        ("", "", ok.clone()),
+        (r#", "x": 1, "x": 1"#, r#", "x": 1, "x": 1"#, ok),
+        (r#", "alg": "ES256""#, "", Err(TokenFault::Malformed)),
+        (r#", "typ": "at+jwt""#, "", Err(TokenFault::Malformed)),
+        (r#", "kid": "ES256-0""#, "", Err(TokenFault::Malformed)),
+        (r#", "crit": ["exp"], "crit": null"#, "", Err(TokenFault::Malformed)),
+        ("", r#", "exp": 4000000000"#, Err(TokenFault::Malformed)),
+        ("", r#", "nbf": 4000000000, "nbf": 1"#, Err(TokenFault::Malformed)),
+        ("", r#", "iat": 4000000000, "iat": 1"#, Err(TokenFault::Malformed)),
+    ] {
+        let header = format!(r#"{{"alg": "ES256", "typ": "at+jwt", "kid": "ES256-0"{header}}}"#);
+        let issuer = gateway.issuer.issuer();
+        let usual = format!(r#""iss": "{issuer}", "sub": "ann", "aud": "{RESOURCE}""#);
+        let claims = format!(r#"{{{usual}, "exp": 4000000000{claims}}}"#);
+        let token = gateway.issuer.signed_text(IssuerKey::P256, &header, &claims);
+        assert_eq!(gateway.holder(&token).await, expected, "{header} {claims}");
     }
 }
 
@@ -191,9 +226,9 @@ async fn a_signature_of_somebody_else_lets_nobody_in() {
         assert_eq!(gateway.holder(&forged).await, Err(expected), "{forged}");
     }
     // The public key is no secret that both sides know.
-    for key in [IssuerKey::Rsa, IssuerKey::P256] {
+    for key in [IssuerKey::P256, IssuerKey::Rsa] {
         let secret = hmac::Key::new(hmac::HMAC_SHA256, &gateway.issuer.public_key(key));
-        for kid in ["shared", "RS256-0", "ES256-0"] {
+        for kid in ["ES256-0", "RS256-0", "shared"] {
             let header = encoded(&json!({"alg": "HS256", "typ": "at+jwt", "kid": kid}));
             let text = format!("{header}.{claims}");
             let tag = URL_SAFE_NO_PAD.encode(hmac::sign(&secret, text.as_bytes()));
@@ -322,8 +357,32 @@ async fn a_key_that_its_issuer_took_back_is_good_no_longer() {
 }
 
 #[tokio::test]
+async fn keys_that_another_issuers_metadata_names_let_nobody_in() {
+    let renamed = |own: &str| own.replace("127.0.0.1", "localhost");
+    let named = |keys: fn(&str) -> Option<Url>| {
+        Gateway::with(move |trusted| TrustedIssuer {
+            jwks_uri: keys(&trusted.issuer),
+            issuer: renamed(&trusted.issuer).into(),
+            ..trusted
+        })
+    };
+    let token =
+        |gateway: &Gateway| gateway.token(json!({ "iss": renamed(&gateway.issuer.issuer()) }));
+    let written = named(|own| format!("{own}/keys").parse().ok()).await;
+    assert_eq!(written.holder(&token(&written)).await, Ok("ann".to_owned()));
+    // What answers at its address says that it is somebody else.
+    let gateway = named(|_| None).await;
+    assert_eq!(gateway.holder(&token(&gateway)).await, Err(TokenFault::Unavailable));
+}
+
+#[tokio::test]
 async fn an_issuer_that_is_down_locks_nobody_out_at_once() {
-    let gateway = Gateway::new().await;
+    // Without its metadata, so that each try to fetch its keys is counted.
+    let gateway = Gateway::with(|trusted| TrustedIssuer {
+        jwks_uri: format!("{}/keys", trusted.issuer).parse().ok(),
+        ..trusted
+    })
+    .await;
     let later = SystemClock.now().as_millis() / 1000 + 4 * 3600;
     let token = gateway.token(json!({ "exp": later }));
     assert!(gateway.holder(&token).await.is_ok());
@@ -384,4 +443,15 @@ async fn an_issuer_is_asked_about_opaque_tokens() {
     assert_eq!(gateway.issuer.counts().questions, questions, "a signed token speaks for itself");
     gateway.issuer.fail(Some(500));
     assert_eq!(gateway.holder("opaque-planted-0").await, Err(TokenFault::Unavailable));
+}
+
+#[tokio::test]
+async fn an_answer_that_failed_vouches_for_no_token() {
+    let at = |issuer: &str| format!("{issuer}/introspect").parse().ok();
+    let gateway = Gateway::introspecting_at(at).await;
+    let token = gateway.issuer.opaque(for_us(json!({})));
+    assert_eq!(gateway.holder(&token).await, Ok("ann".to_owned()));
+    gateway.issuer.fail(Some(500));
+    assert_eq!(gateway.holder(&token).await, Err(TokenFault::Unavailable));
+    assert_eq!(gateway.issuer.counts().questions, 2);
 }
