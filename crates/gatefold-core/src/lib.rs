@@ -6,7 +6,6 @@
 
 mod cache;
 mod call;
-mod client_credentials;
 mod clock;
 mod digest;
 mod error;
@@ -25,7 +24,6 @@ pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
     SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
 };
-pub use client_credentials::{ClientCredential, ClientCredentials};
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
@@ -34,7 +32,8 @@ pub use hidden::is_hidden;
 pub use lineage::{Label, Lineage};
 pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
 pub use principal::{
-    AgentId, ClientName, OrganisationId, Principal, Right, Rights, Tenant, UserId,
+    AgentId, ClientCredential, ClientCredentials, ClientName, OrganisationId, Principal, Right,
+    Rights, Tenant, UserId,
 };
 pub use recent::RecentMap;
 pub use secret::Secret;

@@ -367,10 +367,10 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
     }
 
     fn offer(&self, identity: &UpstreamIdentity) -> Offer {
-        match identity {
-            UpstreamIdentity::Shared => Offer::Shared,
-            _ => self.own().get(identity).cloned().map_or(Offer::Unasked, Offer::Own),
+        if *identity == UpstreamIdentity::Shared {
+            return Offer::Shared;
         }
+        self.own().get(identity).cloned().map_or(Offer::Unasked, Offer::Own)
     }
 
     fn status(&self) -> SourceStatus {

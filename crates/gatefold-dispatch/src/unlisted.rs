@@ -89,9 +89,9 @@ impl PinnedTurn {
         if self.runtime.slots.get(domain).is_none_or(|slot| !slot.is_personal()) {
             return self;
         }
-        let reason = match error {
-            CallError::NeedsSignIn { reason, .. } | CallError::Unavailable { reason, .. } => reason,
-            _ => return self,
+        let (CallError::NeedsSignIn { reason, .. } | CallError::Unavailable { reason, .. }) = error
+        else {
+            return self;
         };
         let failed = |source: UnlistedSource| {
             if source.domain != *domain {

@@ -4,7 +4,6 @@ mod access;
 mod accounts;
 mod admission;
 mod builder;
-mod client_sent;
 mod costs;
 mod disclosure;
 mod learning;

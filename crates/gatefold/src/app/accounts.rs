@@ -1,5 +1,6 @@
 //! Sign-ins at sources: whose they are, where they are kept, and what they give to calls.
 
+mod client_sent;
 mod links;
 
 use std::sync::Arc;
@@ -21,8 +22,9 @@ use gatefold_store::{GrantKey, GrantTable};
 use http::StatusCode;
 use tokio::time::Instant;
 
+pub(super) use self::client_sent::ClientSent;
 use self::links::SignInLinks;
-use super::client_sent::ClientSent;
+
 use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 

@@ -16,8 +16,8 @@ use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
-use super::accounts::{self, SourceAccounts};
-use super::client_sent::ClientSent;
+use super::accounts::{self, ClientSent, SourceAccounts};
+
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Response;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use tokio::time::timeout;
 
 use super::message::MessageWriter;
@@ -24,9 +24,8 @@ pub struct RawClient {
     url: String,
     speaker: MessageWriter,
     session: Option<String>,
-    bearer: Option<String>,
-    /// Sent with every request.
-    further: HeaderMap,
+    /// Sent with every request beside the usual ones.
+    further: Vec<(&'static str, HeaderValue)>,
     answer: Option<String>,
     limit: Duration,
     last_id: AtomicU64,
@@ -47,8 +46,7 @@ impl RawClient {
             url: url.into(),
             speaker: MessageWriter::default(),
             session: None,
-            bearer: None,
-            further: HeaderMap::new(),
+            further: Vec::new(),
             answer: None,
             limit: DEFAULT_LIMIT,
             last_id: AtomicU64::new(0),
@@ -57,15 +55,14 @@ impl RawClient {
 
     /// Sends this bearer token with every request.
     #[must_use]
-    pub fn with_bearer(mut self, token: &str) -> Self {
-        self.bearer = Some(token.to_owned());
-        self
+    pub fn with_bearer(self, token: &str) -> Self {
+        self.with_header("authorization", &format!("Bearer {token}"))
     }
 
     /// Sends this header with every request.
     #[must_use]
     pub fn with_header(mut self, name: &'static str, value: &str) -> Self {
-        self.further.append(name, value.parse().expect("it is a header's value"));
+        self.further.push((name, value.parse().expect("it is a header's value")));
         self
     }
 
@@ -267,11 +264,8 @@ impl RawClient {
                 insert(&mut headers, SESSION, session);
             }
         }
-        if let Some(token) = &self.bearer {
-            insert(&mut headers, AUTHORIZATION, &format!("Bearer {token}"));
-        }
         for (name, value) in &self.further {
-            headers.append(name, value.clone());
+            headers.append(*name, value.clone());
         }
         headers
     }

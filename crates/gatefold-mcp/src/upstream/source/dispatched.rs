@@ -78,13 +78,11 @@ impl Source for McpSource {
     }
 
     fn offer(&self, identity: &UpstreamIdentity) -> Offer {
-        match identity {
-            UpstreamIdentity::Shared => Offer::Shared,
-            _ => {
-                let own = self.own_list(identity);
-                own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
-            }
+        if *identity == UpstreamIdentity::Shared {
+            return Offer::Shared;
         }
+        let own = self.own_list(identity);
+        own.map_or(Offer::Unasked, |own| Offer::Own(own.manifest))
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {

@@ -23,10 +23,10 @@ pub(super) type IdentityLists = RecentMap<UpstreamIdentity, IdentityList>;
 
 impl McpSource {
     pub(super) fn own_list(&self, identity: &UpstreamIdentity) -> Option<IdentityList> {
-        match identity {
-            UpstreamIdentity::Shared => None,
-            _ => self.own_lists().get(identity).cloned(),
+        if *identity == UpstreamIdentity::Shared {
+            return None;
         }
+        self.own_lists().get(identity).cloned()
     }
 
     /// Stores what one identity is offered. It is not written to disk: it is quickly fetched again,

@@ -32,7 +32,7 @@ const READY: usize = 1024;
 const CREDENTIAL_BYTES: usize = 8 * 1024;
 
 /// The port for sources whose credentials clients send.
-pub(super) struct ClientSent {
+pub(in crate::app) struct ClientSent {
     /// Credentials are told apart by a digest that only this state directory can make.
     key: [u8; 32],
     /// Those of the configuration.
@@ -50,7 +50,7 @@ struct ClientSite {
 }
 
 impl ClientSent {
-    pub(super) fn new(key: &SealKey) -> Self {
+    pub(in crate::app) fn new(key: &SealKey) -> Self {
         Self {
             key: key.derive(KEY_PURPOSE),
             sites: ArcSwap::default(),
@@ -59,7 +59,7 @@ impl ClientSent {
         }
     }
 
-    pub(super) fn set_sources(&self, configs: &[SourceConfig]) {
+    pub(in crate::app) fn set_sources(&self, configs: &[SourceConfig]) {
         let site = |config: &SourceConfig| {
             let headers = config.section.usable().and_then(KindSection::client_headers)?;
             let (sent, passed_on) = (headers.sent(&config.domain), headers.passed_on());
@@ -92,7 +92,7 @@ impl ClientSent {
     }
 
     /// Lets clients send credentials beside what the authenticator wants.
-    pub(super) fn beside(
+    pub(in crate::app) fn beside(
         self: &Arc<Self>,
         inner: Arc<dyn Authenticator>,
     ) -> Arc<dyn Authenticator> {
@@ -189,7 +189,10 @@ impl Authenticator for WithClientCredentials {
         }
         Box::pin(async {
             let Authenticated { principal, validity } = self.inner.authenticate(request).await?;
-            let sent = self.sent.sent(&request.headers, &principal.user).map_err(malformed)?;
+            let sent = self
+                .sent
+                .sent(&request.headers, &principal.user)
+                .map_err(|header| malformed(&header))?;
             if sent.is_empty() {
                 return Ok(Authenticated { principal, validity });
             }
@@ -199,7 +202,7 @@ impl Authenticator for WithClientCredentials {
     }
 }
 
-fn malformed(header: HeaderName) -> Unauthenticated {
+fn malformed(header: &HeaderName) -> Unauthenticated {
     Unauthenticated {
         status: StatusCode::BAD_REQUEST,
         message: format!(
