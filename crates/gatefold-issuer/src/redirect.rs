@@ -7,6 +7,10 @@ use crate::settings::is_this_machine;
 /// The longest redirect address, in bytes.
 const REDIRECT_BYTES: usize = 1024;
 
+/// Schemes without a dot that known clients have. Any program may claim a scheme; the code that it is
+/// handed is of no use to it without the verifier.
+const KNOWN_SCHEMES: [&str; 5] = ["claude", "cursor", "vscode", "vscode-insiders", "windsurf"];
+
 /// How addresses of this machine begin, whose port a client chooses when it starts (RFC 8252, section
 /// 7.3).
 const LOOPBACK: [&str; 3] = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
@@ -20,7 +24,7 @@ pub struct RedirectUri {
 
 impl RedirectUri {
     /// Reads an address: `https`, `http` on this machine, or a scheme of the client's own, which has
-    /// a dot in its name (RFC 8252, section 7.1).
+    /// a dot in its name (RFC 8252, section 7.1) unless it is a known one.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() || text.len() > REDIRECT_BYTES {
             return Err("has 1 to 1024 bytes");
@@ -44,8 +48,12 @@ impl RedirectUri {
             "http" => {
                 return Err("is `https`, or `http` with `127.0.0.1`, `[::1]` or `localhost`");
             }
-            own if own.contains('.') && text.starts_with(own) => {}
-            _ => return Err("is `https`, or has a scheme with a dot in its name"),
+            own if is_own_scheme(own) && text.starts_with(own) => {}
+            _ => {
+                return Err(
+                    "is `https`, or has a scheme with a dot in its name or of a known client",
+                );
+            }
         }
         Ok(Self { text: text.to_owned(), url })
     }
@@ -83,6 +91,10 @@ impl RedirectUri {
             scheme => format!("{scheme}:"),
         }
     }
+}
+
+fn is_own_scheme(scheme: &str) -> bool {
+    scheme.contains('.') || KNOWN_SCHEMES.contains(&scheme)
 }
 
 /// Whether what stands before the path has a user name, even an empty one.
@@ -206,6 +218,8 @@ mod tests {
             "http://localhost",
             "com.example.app:/cb",
             "com.example.app://cb",
+            "cursor://anysphere.cursor-mcp/oauth/callback",
+            "vscode-insiders://callback",
         ] {
             assert!(RedirectUri::parse(legal).is_ok(), "{legal}");
         }
@@ -219,6 +233,9 @@ mod tests {
             "blob:https://a.example/x",
             "ftp://a.example/",
             "myapp:/cb",
+            "CURSOR://anysphere.cursor-mcp/oauth/callback",
+            "cursor-evil://cb",
+            "cursor://u@anysphere.cursor-mcp/oauth/callback",
             "COM.example.app:/cb",
             "http://app.example/cb",
             "http://10.0.0.1/cb",

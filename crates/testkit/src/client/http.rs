@@ -53,9 +53,10 @@ impl RawClient {
         })
     }
 
-    /// Sends this bearer token with every request.
+    /// Sends this bearer token with every request, and no other.
     #[must_use]
-    pub fn with_bearer(self, token: &str) -> Self {
+    pub fn with_bearer(mut self, token: &str) -> Self {
+        self.further.retain(|(name, _)| *name != "authorization");
         self.with_header("authorization", &format!("Bearer {token}"))
     }
 

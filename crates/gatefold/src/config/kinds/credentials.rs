@@ -1,7 +1,7 @@
 //! The key `credentials`: whose credentials a call to a remote source uses.
 
 use gatefold_config::{Field, Table, Value, fault};
-use gatefold_core::Domain;
+use gatefold_core::{Domain, Secret};
 use gatefold_dispatch::IdentityScope;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
@@ -92,6 +92,22 @@ impl SourceCredentials {
             Self::Client(headers) => Some(headers),
             Self::Shared | Self::PerUser => None,
         }
+    }
+
+    /// Whether a configured header does not take the place of what clients send: a client without a
+    /// credential would then come in with the configuration's.
+    pub(super) fn check(&self, table: &Table<'_>, headers: &[(String, Secret)]) -> Option<()> {
+        let Some(passed_on) = self.client_headers().map(ClientHeaders::passed_on) else {
+            return Some(());
+        };
+        let mut names = headers.iter().map(|(name, _)| name);
+        if !names.any(|name| name.eq_ignore_ascii_case(passed_on.as_str())) {
+            return Some(());
+        }
+        let field = table.peek("headers")?;
+        let problem = format!("has `{passed_on}`, in which clients' credentials go on");
+        field.fault(problem, "remove it: a client without a credential would come in with it");
+        None
     }
 
     /// Adds it to a source's digest. Without it, the digest is that of a version that did not know

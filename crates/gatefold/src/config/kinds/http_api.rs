@@ -234,6 +234,7 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     let secrets = secrets.chain(code_flow.and_then(CodeFlow::secret).cloned()).collect();
     let base_url = keys.base_url.map(|address| address.0);
     let headers = headers(keys.headers.0);
+    credentials.check(table, &headers)?;
     Some(ApiConnection {
         base_url,
         sign_in,

@@ -172,6 +172,7 @@ fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<SignInKe
     let McpConnection::Http { headers, .. } = connection else { return None };
     let signs_in = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
     if !signs_in {
+        keys.credentials().check(table, headers)?;
         return Some(keys);
     }
     let set = ["oauth", "credentials"].into_iter().find_map(|key| table.peek(key));

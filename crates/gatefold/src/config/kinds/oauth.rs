@@ -127,6 +127,10 @@ impl SignInKeys {
         })
     }
 
+    pub(crate) fn credentials(&self) -> &SourceCredentials {
+        &self.credentials
+    }
+
     /// How clients send the server's credential, if they do.
     pub(crate) fn client_headers(&self) -> Option<&ClientHeaders> {
         self.credentials.client_headers()
