@@ -71,6 +71,7 @@ pub(super) async fn run(
 
 async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<Findings> {
     let tokens = app.count_definitions(&ChildCounter).await?;
+    let awaited: Vec<_> = connected.iter().filter_map(awaited).collect();
     let mut connected: HashMap<Domain, ConnectOutcome> =
         connected.into_iter().map(|one| (one.source.domain.clone(), one)).collect();
     let config = app.config();
@@ -84,7 +85,9 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
     };
     let finding = |mut report: SourceReport| {
         let connected = connected.remove(&report.domain);
-        let failure = connected.as_ref().and_then(|one| one.result.as_ref().err());
+        let awaits_clients = |one: &&ConnectOutcome| one.awaited_of_clients().is_some();
+        let failed = connected.as_ref().filter(|one| !awaits_clients(one));
+        let failure = failed.and_then(|one| one.result.as_ref().err());
         report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
         Finding {
             hidden_texts: hidden(&report.domain),
@@ -97,6 +100,7 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
     };
     let sources: Vec<_> = app.reports().into_iter().map(finding).collect();
     let mut warnings = warnings(app).await;
+    warnings.extend(awaited);
     let mut faults = Vec::new();
     match examine_tls(&config) {
         None => {}
@@ -115,6 +119,14 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
         warnings,
         sources,
     })
+}
+
+/// What a source that was not listed waits for, if its clients have it.
+fn awaited(one: &ConnectOutcome) -> Option<String> {
+    let (header, name) = (one.awaited_of_clients()?, &one.source.origin.key);
+    Some(format!(
+        "`{name}` lists its tools to clients that send its credential in the header `{header}`"
+    ))
 }
 
 /// A hint that the source's own error does not give.

@@ -216,13 +216,21 @@ async fn a_credential_goes_in_its_header_to_its_source_alone_and_shows_up_nowher
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_clients_sign_in_to_is_none_for_login() {
+async fn nobody_but_clients_is_asked_for_the_credential() {
     let (tickets, _) = tickets();
     let scratch = configured(&tickets, "");
     let login = run(&scratch, &["login", "tickets"]);
     assert!(login.stderr.contains("its `credentials` are the clients' own"), "{}", login.stderr);
     let shown = run(&scratch, &["config", "show", "--json"]);
     assert!(shown.stdout.contains("\"credentials\": \"client\""), "{}", shown.stdout);
+    let check = run(&scratch, &["check"]);
+    assert_eq!(check.code, Some(0), "{}", check.stdout);
+    let told = check.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("send its credential in the header `x-gatefold-tickets`"), "{told}");
+    let doctor = run(&scratch, &["doctor", "--verbose"]);
+    let told = doctor.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("each client sends in `x-gatefold-tickets`"), "{told}");
+    assert!(!told.contains("clear text"), "{told}");
     let told = run(&scratch, &["tools", "call", "tickets__echo"]);
     let text = format!("{}{}", told.stdout, told.stderr);
     assert!(told.code != Some(0) && !text.contains("it said"), "{text}");

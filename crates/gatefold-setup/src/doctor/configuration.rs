@@ -205,6 +205,8 @@ fn has_clear_secret(line: &str) -> bool {
         let is_clear = match name_before(&parts[..at]) {
             // An argument in a list. Most are not secret, and `import` treats them in the same way.
             "" => has_secret(value),
+            // Whose credentials a source's calls use.
+            "credentials" if ["shared", "per_user", "client"].contains(&value) => false,
             name => is_secret(name, value),
         };
         !is_key && !value.contains("${") && is_clear

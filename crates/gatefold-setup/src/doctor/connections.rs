@@ -156,6 +156,11 @@ async fn fared(
         SourceSection::Unusable(_) => return Vec::new(),
         SourceSection::Usable(_) => {}
     }
+    if let Some(header) = connected.as_ref().and_then(ConnectOutcome::awaited_of_clients) {
+        let what =
+            format!("answers, and wants the credential that each client sends in `{header}`");
+        return vec![found(source, Level::Ok, what)];
+    }
     // A server over HTTP is asked itself, and says more.
     if let Some(Err(CallError::NeedsSignIn { .. })) = connected.as_ref().map(|one| &one.result)
         && source.section.need().is_none()

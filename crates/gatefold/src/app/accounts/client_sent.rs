@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use futures::future::{BoxFuture, ready};
 use gatefold_core::{
-    ClientCredential, ClientCredentials, Digest, Domain, Principal, RecentMap, Secret,
+    CallError, ClientCredential, ClientCredentials, Digest, Domain, Principal, RecentMap, Secret,
     UpstreamIdentity, UserId,
 };
 use gatefold_dispatch::{
@@ -19,6 +19,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, StatusCode};
 use sha2::{Digest as _, Sha256};
 
+use crate::app::ConnectOutcome;
 use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 
@@ -162,6 +163,16 @@ impl Credentials for ClientSent {
             )),
         };
         Box::pin(ready(Err(error)))
+    }
+}
+
+impl ConnectOutcome {
+    /// The header in which clients send the source's credential, if that alone is missing. Nobody else
+    /// can say what such a source offers.
+    pub fn awaited_of_clients(&self) -> Option<HeaderName> {
+        let headers = self.source.section.usable().and_then(KindSection::client_headers)?;
+        let is_missing = matches!(self.result, Err(CallError::NeedsSignIn { .. }));
+        is_missing.then(|| headers.sent(&self.source.domain))
     }
 }
 
