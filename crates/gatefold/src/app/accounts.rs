@@ -24,7 +24,6 @@ use tokio::time::Instant;
 
 pub(super) use self::client_sent::ClientSent;
 use self::links::SignInLinks;
-
 use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 

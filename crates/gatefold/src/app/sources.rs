@@ -17,7 +17,6 @@ use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
 use super::accounts::{self, ClientSent, SourceAccounts};
-
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{SourceConfig, SourceSection};

@@ -109,7 +109,8 @@ impl ClientSent {
 
 impl Credentials for ClientSent {
     fn scope(&self, domain: &Domain) -> Option<IdentityScope> {
-        self.header(domain).map(|_| IdentityScope::Client)
+        let is_site = self.sites.load().iter().any(|site| site.domain == *domain);
+        is_site.then_some(IdentityScope::Client)
     }
 
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
