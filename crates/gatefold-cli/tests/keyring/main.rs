@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libtest_mimic::{Arguments, Trial};
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         ("a_secret_lives_from_set_to_remove", a_secret_lives_from_set_to_remove as fn()),
         ("setting_a_secret_again_replaces_it", setting_a_secret_again_replaces_it),
         ("an_import_leaves_what_the_keyring_has", an_import_leaves_what_the_keyring_has),
+        ("a_list_bears_that_others_remove_secrets", a_list_bears_that_others_remove_secrets),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
@@ -133,5 +135,40 @@ fn an_import_leaves_what_the_keyring_has() {
     for name in ["IT_GITHUB_TOKEN", "GH_IT_GITHUB_TOKEN"] {
         let (code, said) = run(&["secret", "remove", name], "");
         assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+/// A keyring names its entries first and is asked about each one later, when it may be gone.
+fn a_list_bears_that_others_remove_secrets() {
+    let home = tempfile::tempdir().unwrap();
+    let run = |args: &[&str], input| gatefold(home.path(), args, input);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let _over = SetOnDrop(&is_over);
+            for _ in 0..30 {
+                let (code, said) = run(&["secret", "set", "it-fleeting"], "hunter2");
+                assert_eq!(code, Some(0), "{said}");
+                let (code, said) = run(&["secret", "remove", "it-fleeting"], "");
+                assert_eq!(code, Some(0), "{said}");
+            }
+        });
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let (code, said) = run(&["secret", "list"], "");
+                    assert_eq!(code, Some(0), "{said}");
+                }
+            });
+        }
+    });
+}
+
+/// Says that a thread is over, also where it panicked.
+struct SetOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }

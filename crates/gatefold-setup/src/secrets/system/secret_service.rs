@@ -23,27 +23,23 @@ const ENTRY_LIMIT: usize = 4096;
 pub(super) fn get(name: &SecretName, within: Duration) -> Result<Vec<u8>, SecretError> {
     on_a_runtime(within, async {
         let service = connect().await?;
-        let item = find(&service, name).await?;
-        item.get_secret().await.map_err(failure)
+        on_the_entry(&service, name, async |item| item.get_secret().await).await
     })
 }
 
 pub(super) fn set(name: &SecretName, value: &Secret, within: Duration) -> Result<(), SecretError> {
     on_a_runtime(within, async {
         let service = connect().await?;
-        match find(&service, name).await {
-            Ok(item) => {
-                let bytes = value.expose().as_bytes();
-                return item.set_secret(bytes, CONTENT_TYPE).await.map_err(failure);
-            }
+        let bytes = value.expose().as_bytes();
+        let replace = async |item: &Item<'_>| item.set_secret(bytes, CONTENT_TYPE).await;
+        match on_the_entry(&service, name, replace).await {
             Err(SecretError::Missing(_)) => {}
-            Err(error) => return Err(error),
+            replaced => return replaced,
         }
         let label = format!("Gatefold: {name}");
         let collection = default_collection(&service).await?;
         let attributes = attributes_of(name);
-        let value = value.expose().as_bytes();
-        let created = collection.create_item(&label, attributes, value, true, CONTENT_TYPE).await;
+        let created = collection.create_item(&label, attributes, bytes, true, CONTENT_TYPE).await;
         created.map(drop).map_err(failure)
     })
 }
@@ -51,8 +47,7 @@ pub(super) fn set(name: &SecretName, value: &Secret, within: Duration) -> Result
 pub(super) fn remove(name: &SecretName, within: Duration) -> Result<(), SecretError> {
     on_a_runtime(within, async {
         let service = connect().await?;
-        let item = find(&service, name).await?;
-        item.delete().await.map_err(failure)
+        on_the_entry(&service, name, async |item| item.delete().await).await
     })
 }
 
@@ -60,11 +55,15 @@ pub(super) fn names(within: Duration) -> Result<Vec<SecretName>, SecretError> {
     on_a_runtime(within, async {
         let service = connect().await?;
         let all = HashMap::from([(SERVICE_ATTRIBUTE, SERVICE)]);
-        let found = service.search_items(all).await.map_err(failure)?;
+        let found = service.search_items(all.clone()).await.map_err(failure)?;
         // Attributes can be read while the entries are locked, so nobody has to unlock anything.
         let mut names = Vec::new();
         for item in found.unlocked.iter().chain(&found.locked).take(ENTRY_LIMIT) {
-            let attributes = item.get_attributes().await.map_err(failure)?;
+            let attributes = match item.get_attributes().await {
+                Ok(attributes) => attributes,
+                Err(_) if is_gone(&service, &all, item).await => continue,
+                Err(error) => return Err(failure(error)),
+            };
             let name = attributes.get(NAME_ATTRIBUTE);
             names.extend(name.and_then(|name| SecretName::parse(name).ok()));
         }
@@ -105,20 +104,46 @@ fn attributes_of(name: &SecretName) -> HashMap<&str, &str> {
     HashMap::from([(SERVICE_ATTRIBUTE, SERVICE), (NAME_ATTRIBUTE, name.as_str())])
 }
 
-/// The entry of this name, unlocked.
-async fn find<'a>(
-    service: &'a SecretService<'_>,
+/// Unlocks the entry of this name and does `work` on it. An entry that another program removes
+/// meanwhile is missing.
+async fn on_the_entry<T>(
+    service: &SecretService<'_>,
     name: &SecretName,
-) -> Result<Item<'a>, SecretError> {
-    let found = service.search_items(attributes_of(name)).await.map_err(failure)?;
-    if let Some(item) = found.unlocked.into_iter().next() {
-        return Ok(item);
-    }
-    let Some(item) = found.locked.into_iter().next() else {
+    work: impl AsyncFnOnce(&Item<'_>) -> Result<T, Error>,
+) -> Result<T, SecretError> {
+    let attributes = attributes_of(name);
+    let found = service.search_items(attributes.clone()).await.map_err(failure)?;
+    let is_locked = found.unlocked.is_empty();
+    let Some(item) = found.unlocked.into_iter().chain(found.locked).next() else {
         return Err(SecretError::Missing(name.clone()));
     };
-    item.unlock().await.map_err(failure)?;
-    Ok(item)
+    let done = async {
+        if is_locked {
+            item.unlock().await?;
+        }
+        work(&item).await
+    };
+    match done.await {
+        Ok(done) => Ok(done),
+        Err(_) if is_gone(service, &attributes, &item).await => {
+            Err(SecretError::Missing(name.clone()))
+        }
+        Err(error) => Err(failure(error)),
+    }
+}
+
+/// Whether an entry that was found with these attributes is not found with them any more. Asked
+/// after a failure, because each keyring has another error for an entry that is not there.
+async fn is_gone(
+    service: &SecretService<'_>,
+    attributes: &HashMap<&str, &str>,
+    item: &Item<'_>,
+) -> bool {
+    let found = service.search_items(attributes.clone()).await;
+    found.is_ok_and(|found| {
+        let mut items = found.unlocked.iter().chain(&found.locked);
+        !items.any(|other| other.item_path == item.item_path)
+    })
 }
 
 /// The collection for new entries, unlocked. A keyring that was never used has none yet, so it is
