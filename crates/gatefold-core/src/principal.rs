@@ -109,12 +109,13 @@ impl From<Rights> for Vec<Right> {
     }
 }
 
-/// A source's own credential, as a client sent it with a request. Two that say the same for the same
-/// user are equal.
+/// What a client sent with a request that lets its user in at a source: the source's own credential, or
+/// the token that it is exchanged for. Two with the same user and digest are equal.
 #[derive(Debug)]
 pub struct ClientCredential {
     pub user: UserId,
-    /// The digest of the value.
+    /// What tells it apart: of a credential that is sent on, its value; of a token, whose it is and
+    /// what for, since clients renew tokens.
     pub digest: Digest,
     pub value: Secret,
 }
@@ -151,6 +152,13 @@ impl ClientCredentials {
         own.binary_search_by(|(other, _)| other.cmp(domain)).ok().map(|at| &own[at].1)
     }
 
+    /// These, and those of `other` for the sources that have none.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        let others = other.as_slice().iter().filter(|(domain, _)| self.of(domain).is_none());
+        self.as_slice().iter().chain(others).cloned().collect()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -162,8 +170,13 @@ impl ClientCredentials {
 
 impl FromIterator<(Domain, ClientCredential)> for ClientCredentials {
     fn from_iter<I: IntoIterator<Item = (Domain, ClientCredential)>>(all: I) -> Self {
-        let all = all.into_iter().map(|(domain, own)| (domain, Arc::new(own)));
-        let mut all: Vec<_> = all.collect();
+        all.into_iter().map(|(domain, own)| (domain, Arc::new(own))).collect()
+    }
+}
+
+impl FromIterator<SourceCredential> for ClientCredentials {
+    fn from_iter<I: IntoIterator<Item = SourceCredential>>(all: I) -> Self {
+        let mut all: Vec<_> = all.into_iter().collect();
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         all.dedup_by(|(one, _), (other, _)| one == other);
         Self((!all.is_empty()).then(|| all.into()))

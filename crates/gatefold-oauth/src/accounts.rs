@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Clock, Domain, Timestamp, UpstreamIdentity};
+use gatefold_core::{BoxError, Clock, Digest, Domain, RecentMap, Timestamp, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, RefusalCause,
 };
@@ -23,9 +23,11 @@ use crate::sign_in::SignInOptions;
 use crate::{BearerChallenge, SignInError, pkce};
 
 mod entry;
+mod exchange;
 mod renewal;
 
 use self::entry::AccountEntry;
+pub use self::exchange::{PresentedBearer, TokenExchange, TokenExchanger};
 use self::renewal::{Renewal, Want};
 
 /// The most identities whose tokens are in memory at once, over all sources.
@@ -51,6 +53,8 @@ pub struct SiteSettings {
     /// Whether everybody shares one sign-in.
     pub scope: IdentityScope,
     pub sign_in: SignInNeed,
+    /// How its tokens come from those of the callers, if nobody signs in there.
+    pub exchange: Option<TokenExchange>,
 }
 
 impl SiteSettings {
@@ -96,6 +100,8 @@ struct AccountsInner {
     sites: RwLock<HashMap<Domain, Arc<SiteSettings>>>,
     /// At most [`ENTRIES`].
     entries: Mutex<HashMap<GrantPlace, Arc<AccountEntry>>>,
+    /// The last token of each caller that sources' tokens come from, at most [`ENTRIES`].
+    presented: Mutex<RecentMap<Digest, PresentedBearer>>,
 }
 
 impl Accounts {
@@ -108,6 +114,7 @@ impl Accounts {
             leases: AtomicU64::new(0),
             sites: RwLock::default(),
             entries: Mutex::default(),
+            presented: Mutex::new(RecentMap::new(ENTRIES)),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -119,6 +126,13 @@ impl Accounts {
         *self.inner.sites.write().unwrap_or_else(PoisonError::into_inner) = sites;
         // What is in memory may be for other addresses.
         self.inner.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Takes note of the token that somebody came in with. Sources' tokens come from it until the
+    /// next one of the same grant.
+    pub fn note_presented(&self, token: PresentedBearer) {
+        let mut presented = self.inner.presented.lock().unwrap_or_else(PoisonError::into_inner);
+        presented.insert(token.grant, token);
     }
 
     /// A source whose users may sign in, and where an identity's sign-in there is kept.
@@ -168,6 +182,13 @@ impl AccountsInner {
 
     fn site(&self, domain: &Domain) -> Option<Arc<SiteSettings>> {
         self.sites.read().unwrap_or_else(PoisonError::into_inner).get(domain).cloned()
+    }
+
+    /// The last token of a caller, if its identity comes from one.
+    fn presented(&self, identity: &UpstreamIdentity) -> Option<PresentedBearer> {
+        let UpstreamIdentity::Client(credential) = identity else { return None };
+        let mut presented = self.presented.lock().unwrap_or_else(PoisonError::into_inner);
+        presented.get(&credential.digest).cloned()
     }
 
     fn entry(&self, place: &GrantPlace) -> Arc<AccountEntry> {

@@ -143,6 +143,16 @@ impl VerifiedToken {
         })
     }
 
+    /// Who has it, whatever it is for.
+    pub fn holder(&self) -> &TokenHolder {
+        &self.holder
+    }
+
+    /// What it allows, as it says.
+    pub fn scopes(&self) -> &[String] {
+        &self.scopes
+    }
+
     /// Who has it, if it is for this address of ours: for that address, for one above it, or for
     /// what the issuer calls us. It also has to have every scope that is asked of it.
     pub fn holder_at(&self, resource: &reqwest::Url) -> Result<&TokenHolder, TokenFault> {

@@ -5,6 +5,9 @@ use http::StatusCode;
 /// The longest text of a server that is repeated, in characters.
 const SAID: usize = 300;
 
+/// How many characters of a secret make a text one that repeats it.
+const REPEATED: usize = 16;
+
 /// Why nobody could be signed in, or a token could not be had. No text holds a secret.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,6 +34,8 @@ pub enum SignInError {
     NoKeys { issuer: String },
     #[error("`{issuer}` does not say where to ask about its tokens")]
     NoIntrospection { issuer: String },
+    #[error("nobody exchanges the tokens of `{issuer}` for this source")]
+    NoExchange { issuer: String },
     #[error("`{issuer}` has no page to sign in at")]
     NoPage { issuer: String },
     #[error("`{issuer}` cannot sign in a device without a browser")]
@@ -92,9 +97,30 @@ impl SignInError {
         })
     }
 
+    /// Whether the provider refuses this caller, and may give another one what it asks for.
+    pub(crate) fn is_about_the_caller(&self) -> bool {
+        match self {
+            Self::NoExchange { .. } => true,
+            Self::Token(refused) => refused.status.is_client_error() && refused.error.is_some(),
+            _ => false,
+        }
+    }
+
     /// Whether the provider will never give another token for what it was asked with.
     pub fn is_final(&self) -> bool {
         matches!(self, Self::Token(refused) if refused.is_grant_gone())
+    }
+
+    /// The same error, without words of a provider that repeat one of these secrets, or begin to.
+    pub(crate) fn without<'a>(mut self, secrets: impl IntoIterator<Item = &'a str>) -> Self {
+        let Self::Token(refused) = &mut self else { return self };
+        for secret in secrets {
+            let beginning: String = secret.chars().take(REPEATED).collect();
+            let repeats = |text: &mut String| !secret.is_empty() && text.contains(&beginning);
+            refused.error.take_if(repeats);
+            refused.description.take_if(repeats);
+        }
+        self
     }
 
     pub(crate) fn metadata(url: &reqwest::Url, reason: impl Into<String>) -> Self {

@@ -4,7 +4,7 @@
 //! [`discover`] finds out where a server's users sign in, unless a [`KnownProvider`] says it. [`SignIn`] takes a person there and back:
 //! a client is registered, the browser gets an address, and what it comes back with becomes a
 //! [`Grant`]. [`Accounts`] keeps grants usable while the gateway runs, and refreshes each one once,
-//! however many calls and processes need it.
+//! however many calls and processes need it. It exchanges callers' own tokens ([`TokenExchange`]), too.
 //!
 //! [`TokenIssuers`] says whose a presented token is.
 //!
@@ -33,7 +33,9 @@ mod sign_in;
 mod token;
 mod well_known;
 
-pub use accounts::{Accounts, SignInNeed, SiteSettings};
+pub use accounts::{
+    Accounts, PresentedBearer, SignInNeed, SiteSettings, TokenExchange, TokenExchanger,
+};
 pub use assertion::SigningKey;
 pub use authorization::{AuthorizationRequest, RedirectAnswer};
 pub use bearer::{

@@ -16,6 +16,21 @@ use crate::{Refused, SignInError};
 /// The longest token that is kept, in bytes. Longer ones fit into no header.
 const TOKEN_LIMIT: usize = 64 * 1024;
 
+/// What may go to a source as an access token (RFC 8693, section 3).
+const ISSUED_TYPES: [&str; 2] =
+    ["urn:ietf:params:oauth:token-type:access_token", "urn:ietf:params:oauth:token-type:jwt"];
+
+/// What a request proves itself with. A provider that repeats it in an error is not quoted.
+const SECRET_FIELDS: [&str; 7] = [
+    "client_assertion",
+    "client_secret",
+    "code",
+    "code_verifier",
+    "device_code",
+    "refresh_token",
+    "subject_token",
+];
+
 /// The longest lifetime that is believed, in seconds: ten years.
 const LIFETIME_LIMIT_S: u64 = 10 * 366 * 24 * 3600;
 
@@ -24,6 +39,7 @@ const LIFETIME_LIMIT_S: u64 = 10 * 366 * 24 * 3600;
 struct TokenAnswer {
     access_token: Option<Secret>,
     token_type: Option<String>,
+    issued_token_type: Option<String>,
     /// A number, which some endpoints write as a text.
     expires_in: Option<Value>,
     refresh_token: Option<Secret>,
@@ -54,7 +70,10 @@ impl<'a> TokenEndpoint<'a> {
     ) -> Result<Tokens, SignInError> {
         let proof = client.proof(self.issuer, now)?;
         let answer = endpoints.post_form("token", self.url, fields, &proof).await?;
-        read(&answer, now)
+        let sent = fields.iter().copied();
+        let sent = sent.chain(proof.fields.iter().map(|(name, value)| (*name, value.expose())));
+        let secrets = sent.filter(|(name, _)| SECRET_FIELDS.contains(name));
+        read(&answer, now).map_err(|error| error.without(secrets.map(|(_, value)| value)))
     }
 }
 
@@ -73,6 +92,11 @@ fn read(answer: &Answer, now: Timestamp) -> Result<Tokens, SignInError> {
     };
     if said.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
         return Err(SignInError::TokenAnswer("its token is not a bearer token"));
+    }
+    // Of a token exchange (RFC 8693, section 2.2.1).
+    let is_for_access = |kind: &String| ISSUED_TYPES.contains(&kind.as_str());
+    if !said.issued_token_type.as_ref().is_none_or(is_for_access) {
+        return Err(SignInError::TokenAnswer("its token is not an access token"));
     }
     // A token goes into a header as it is (RFC 6750, section 2.1).
     if access.expose().len() > TOKEN_LIMIT || !access.expose().bytes().all(|b| b.is_ascii_graphic())
@@ -171,5 +195,15 @@ mod tests {
             &unusable("its token is not a bearer token"),
         );
         check(200, r#"{"access_token":"a\r\nx"}"#, &unusable("its token fits into no header"));
+        check(
+            200,
+            r#"{"access_token":"a","issued_token_type":"urn:ietf:params:oauth:token-type:id_token"}"#,
+            &unusable("its token is not an access token"),
+        );
+        check(
+            200,
+            r#"{"access_token":"a","issued_token_type":"urn:ietf:params:oauth:token-type:jwt"}"#,
+            "a None None None",
+        );
     }
 }

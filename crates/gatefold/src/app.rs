@@ -47,7 +47,7 @@ use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 use tls::SecuredEndpoint;
 
-pub use accounts::SourceAccounts;
+pub use accounts::{AwaitedOfClients, SourceAccounts};
 pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
@@ -208,7 +208,7 @@ impl App {
 
     /// A source whose users may sign in, if it is one.
     pub fn site(&self, config: &SourceConfig) -> Option<SiteSettings> {
-        self.factory.site(config)
+        self.factory.site(config, &self.applied.load().config.server)
     }
 
     /// The configuration in force.
@@ -398,8 +398,7 @@ impl App {
     pub async fn apply(&self, config: Config) -> Result<ReloadReport, AppError> {
         let _guard = self.reloading.lock().await;
         let old = self.applied.load_full();
-        let sources =
-            self.factory.configured(&config.sources, &config.policy, &old.sources).await?;
+        let sources = self.factory.configured(&config, &old.sources).await?;
         let is_in = |list: &[ConfiguredSource], one: &ConfiguredSource| {
             list.iter().any(|other| other.is_same(one))
         };

@@ -19,10 +19,10 @@ pub mod secrets;
 mod texts;
 
 pub use app::{
-    App, AppBuilder, AppError, ConfigWatch, ConnectObserver, ConnectOutcome, CountError,
-    IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo, SourceAccounts,
-    Status, TlsError, TlsWarning, TokenCosts, TokenCounter, WatchError, build, examine_issuers,
-    examine_tls, status_routes,
+    App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
+    CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
+    SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter, WatchError, build,
+    examine_issuers, examine_tls, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

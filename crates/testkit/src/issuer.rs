@@ -1,5 +1,7 @@
 //! An issuer whose tokens let people in: it signs what a test wants, publishes its keys, and answers
-//! questions about opaque tokens.
+//! questions about opaque tokens. It gives tokens for others in exchange, too.
+
+mod exchange;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -26,6 +28,9 @@ use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::Error;
+
+use exchange::Exchanges;
+pub use exchange::{ExchangeRequest, ExchangeTerms};
 
 /// The client that may ask about opaque tokens, and its secret.
 pub const ISSUER_CLIENT: (&str, &str) = ("gatefold", "planted-introspection-secret");
@@ -66,6 +71,7 @@ struct IssuerState {
     failure: Option<u16>,
     /// What it says of opaque tokens, at most [`KEPT`].
     opaque: HashMap<String, Value>,
+    exchanges: Exchanges,
 }
 
 struct SigningKeys {
@@ -86,11 +92,13 @@ impl TokenIssuer {
             counts: IssuerCounts::default(),
             failure: None,
             opaque: HashMap::new(),
+            exchanges: Exchanges::default(),
         }));
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/keys", get(keys))
             .route("/introspect", post(introspect))
+            .route("/token", post(exchange::exchange))
             .with_state(state.clone());
         let server = tokio::spawn(async move {
             // It ends with the test.
@@ -158,6 +166,16 @@ impl TokenIssuer {
     /// Takes an opaque token back.
     pub fn revoke(&self, token: &str) {
         self.lock().opaque.remove(token);
+    }
+
+    /// Exchanges tokens on these terms from now on.
+    pub fn exchange_on(&self, terms: ExchangeTerms) {
+        self.lock().exchanges.terms = terms;
+    }
+
+    /// The requests for exchanges since this was last asked.
+    pub fn take_exchanges(&self) -> Vec<ExchangeRequest> {
+        std::mem::take(&mut self.lock().exchanges.requests)
     }
 
     fn lock(&self) -> MutexGuard<'_, IssuerState> {
@@ -322,6 +340,13 @@ async fn keys(State(state): State<SharedIssuer>) -> Response {
     answered(&state, state.keys.published())
 }
 
+/// Whether [`ISSUER_CLIENT`] sent a request.
+fn is_our_client(headers: &HeaderMap) -> bool {
+    let (id, secret) = ISSUER_CLIENT;
+    let expected = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
+    headers.get(AUTHORIZATION).is_some_and(|value| value.as_bytes() == expected.as_bytes())
+}
+
 #[derive(Deserialize)]
 struct Question {
     token: String,
@@ -334,9 +359,7 @@ async fn introspect(
 ) -> Response {
     let mut state = lock(&state);
     state.counts.questions += 1;
-    let (id, secret) = ISSUER_CLIENT;
-    let expected = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
-    if headers.get(AUTHORIZATION).is_none_or(|value| value.as_bytes() != expected.as_bytes()) {
+    if !is_our_client(&headers) {
         return StatusCode::UNAUTHORIZED.into_response();
     }
     let known = state.opaque.get(&question.token).cloned();

@@ -123,10 +123,8 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
 
 /// What a source that was not listed waits for, if its clients have it.
 fn awaited(one: &ConnectOutcome) -> Option<String> {
-    let (header, name) = (one.awaited_of_clients()?, &one.source.origin.key);
-    Some(format!(
-        "`{name}` lists its tools to clients that send its credential in the header `{header}`"
-    ))
+    let (awaited, name) = (one.awaited_of_clients()?, &one.source.origin.key);
+    Some(format!("`{name}` lists its tools to clients that send {awaited}"))
 }
 
 /// A hint that the source's own error does not give.

@@ -14,21 +14,28 @@ use crate::scratch::Scratch;
 const HEADER: &str = "x-gatefold-tickets";
 
 /// What came to a server: each request whole.
-type Seen = Arc<Mutex<Vec<String>>>;
+pub(crate) type Seen = Arc<Mutex<Vec<String>>>;
 
-fn header<'a>(request: &'a RawRequest, name: &str) -> Option<&'a str> {
+pub(crate) fn header<'a>(request: &'a RawRequest, name: &str) -> Option<&'a str> {
     request.lines.iter().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }
 
-/// A server that wants a token. It lists `echo`, `whole` and a tool that is named after the token, and
-/// repeats the token in what it says.
+/// A server that wants a token which says that it is planted.
 fn tickets() -> (RawApi, Seen) {
+    server_of(|token| token.starts_with("planted-").then(|| token.replace('-', "_")))
+}
+
+/// A server that wants a token. It lists `echo`, `whole` and a tool that is named after whose the token
+/// is, and repeats the token in what it says.
+pub(crate) fn server_of(
+    whose: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> (RawApi, Seen) {
     let seen = Seen::default();
     let noted = seen.clone();
     let api = RawApi::start(move |request| {
         noted.lock().unwrap().push(request.text());
         let token = header(request, "authorization").and_then(|own| own.split(' ').nth(1));
-        let Some(token) = token.filter(|own| own.starts_with("planted-")) else {
+        let Some((token, own)) = token.and_then(|token| Some((token, whose(token)?))) else {
             return Some(answer("401 Unauthorized", "www-authenticate: Bearer\r\n", ""));
         };
         let asked: Value = serde_json::from_str(&request.body).unwrap_or_default();
@@ -37,7 +44,6 @@ fn tickets() -> (RawApi, Seen) {
                 json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
             }
             "tools/list" => {
-                let own = token.replace('-', "_");
                 let names = ["echo", "whole", own.as_str()];
                 let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
                 json!({"tools": names.map(tool)})

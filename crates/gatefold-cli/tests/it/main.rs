@@ -21,6 +21,7 @@ mod eval;
 mod eval_agent;
 mod every_kind;
 mod example_api;
+mod exchanged_tokens;
 mod floods;
 mod golden;
 mod import;

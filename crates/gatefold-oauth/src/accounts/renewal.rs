@@ -7,7 +7,7 @@ use gatefold_dispatch::{CredentialError, CredentialSet};
 use tokio::time::{Instant, sleep};
 
 use super::entry::{AccountEntry, AccountState, LiveToken};
-use super::{AccountsInner, SignInNeed, SiteSettings, told};
+use super::{AccountsInner, SignInNeed, SiteSettings, TokenExchange, told};
 use crate::SignInError;
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, GrantPlace, KeptGrant, Tokens};
@@ -92,6 +92,9 @@ impl Renewal<'_> {
             && refused.is_none_or(|refused| !is_same(refused, &set))
         {
             return Ok(set);
+        }
+        if let Some(exchange) = &self.site.exchange {
+            return self.exchanged(exchange, &want).await;
         }
         if self.site.sign_in == SignInNeed::Machine {
             return self.as_machine(refused).await;
@@ -304,9 +307,7 @@ impl Renewal<'_> {
         &self,
         refused: Option<&CredentialSet>,
     ) -> Result<CredentialSet, CredentialError> {
-        if let (AccountState::Signed(token), Some(_)) = (self.entry.state(), refused)
-            && self.inner.clock.now().since(token.obtained_at) < RENEWABLE
-        {
+        if refused.is_some() && self.is_new() {
             let reason = "it does not accept the token that it was given; check `oauth`";
             return Err(CredentialError::new(reason));
         }
@@ -315,6 +316,48 @@ impl Renewal<'_> {
         let tokens = async { SignIn::begin(options, deadline).await?.as_machine(deadline).await };
         let tokens = tokens.await.map_err(|error| told(&error))?;
         Ok(self.hold(self.live(&tokens, None)))
+    }
+
+    /// A token for the one that the caller came in with.
+    async fn exchanged(
+        &self,
+        exchange: &TokenExchange,
+        want: &Want,
+    ) -> Result<CredentialSet, CredentialError> {
+        let provider = "the identity provider";
+        if let Want::Scopes(_, scopes) = want {
+            let scopes = crate::error::said(&scopes.join(" "));
+            return Err(CredentialError::needs_sign_in(format!(
+                "wants more rights than {provider} gave for it (`{scopes}`): whoever runs the \
+                 gateway can write them into `scopes` of `exchange`"
+            )));
+        }
+        if want.refused().is_some() && self.is_new() {
+            let reason = format!("does not accept the token that {provider} gave for it");
+            return Err(CredentialError::needs_sign_in(reason));
+        }
+        let Some(presented) = self.inner.presented(&self.place.identity) else {
+            let reason = format!("wants to know its caller by an access token of {provider}");
+            return Err(CredentialError::needs_sign_in(reason));
+        };
+        let deadline = Instant::now() + REFRESH_DEADLINE;
+        let endpoints = Endpoints { client: &self.site.client, deadline };
+        match exchange.ask(&presented, endpoints, self.inner.clock.now()).await {
+            Ok(tokens) => Ok(self.hold(self.live(&tokens, None))),
+            Err(error) => {
+                tracing::warn!(domain = %self.place.domain, %error, "a token was not exchanged");
+                let told = told(&error);
+                self.entry.failed(told.reason.clone());
+                let is_final = error.is_about_the_caller();
+                Err(if is_final { CredentialError::needs_sign_in(told.reason) } else { told })
+            }
+        }
+    }
+
+    /// Whether the token in memory is so new that another one would be refused, too.
+    fn is_new(&self) -> bool {
+        let AccountState::Signed(token) = self.entry.state() else { return false };
+        self.inner.clock.now().since(token.obtained_at) < RENEWABLE
     }
 
     fn nobody(&self, is_refused: bool) -> Result<CredentialSet, CredentialError> {

@@ -163,6 +163,7 @@ impl Bench {
             known: None,
             scope: IdentityScope::Shared,
             sign_in: SignInNeed::IfAsked,
+            exchange: None,
         }
     }
 
@@ -246,9 +247,20 @@ pub(crate) async fn token(
     Ok(text(&set))
 }
 
-/// What the call carries the second time, after the server refused the first.
+/// What a call carries the second time, after the server refused the first.
 pub(crate) async fn after_refusal(
     accounts: &Accounts,
+    carried: Option<&str>,
+    cause: RefusalCause,
+    challenge: &str,
+) -> Result<Option<String>, CredentialError> {
+    after_refusal_of(accounts, &UpstreamIdentity::Shared, carried, cause, challenge).await
+}
+
+/// The same for a call of an identity.
+pub(crate) async fn after_refusal_of(
+    accounts: &Accounts,
+    identity: &UpstreamIdentity,
     carried: Option<&str>,
     cause: RefusalCause,
     challenge: &str,
@@ -262,8 +274,7 @@ pub(crate) async fn after_refusal(
         cause,
         challenges: vec![challenge.to_owned()],
     };
-    let domain = Domain::from_key("server");
-    let set = accounts.refused(&domain, &UpstreamIdentity::Shared, refusal).await?;
+    let set = accounts.refused(&Domain::from_key("server"), identity, refusal).await?;
     Ok(text(&set))
 }
 

@@ -3,6 +3,7 @@
 
 mod bearer;
 mod bench;
+mod exchanges;
 mod interleavings;
 mod refreshes;
 mod sign_ins;

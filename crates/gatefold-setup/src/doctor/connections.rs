@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, SourceConfig, SourceSection};
-use gatefold::{App, ConnectOutcome, Environment, build};
+use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, build};
 use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::timeout;
@@ -156,10 +156,17 @@ async fn fared(
         SourceSection::Unusable(_) => return Vec::new(),
         SourceSection::Usable(_) => {}
     }
-    if let Some(header) = connected.as_ref().and_then(ConnectOutcome::awaited_of_clients) {
-        let what =
-            format!("answers, and wants the credential that each client sends in `{header}`");
-        return vec![found(source, Level::Ok, what)];
+    match connected.as_ref().and_then(ConnectOutcome::awaited_of_clients) {
+        Some(AwaitedOfClients::Header(header)) => {
+            let what =
+                format!("answers, and wants the credential that each client sends in `{header}`");
+            return vec![found(source, Level::Ok, what)];
+        }
+        Some(AwaitedOfClients::Token) => {
+            let what = "is called with tokens that its callers' own are exchanged for";
+            return vec![found(source, Level::Ok, what)];
+        }
+        None => {}
     }
     // A server over HTTP is asked itself, and says more.
     if let Some(Err(CallError::NeedsSignIn { .. })) = connected.as_ref().map(|one| &one.result)

@@ -27,6 +27,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::accounts::ExchangedTokens;
 use super::people::People;
 use issued::IssuedTokens;
 use looks::Looks;
@@ -70,6 +71,8 @@ pub(super) struct TokenGate {
 /// The issuers of a configuration, and how clients find them.
 pub(super) struct IssuerAccess {
     pub(super) issuers: TokenIssuers,
+    /// Where their tokens are exchanged for those of sources.
+    pub(super) exchanged: Arc<ExchangedTokens>,
     pub(super) resource: Arc<ProtectedResource>,
     /// The address at which people sign in here.
     pub(super) own: Option<PublicUrl>,
@@ -158,7 +161,8 @@ impl TokenGate {
         let known = known.into_iter().map(|known| LiveToken::of(known, &form, None));
         let tokens = ArcSwap::from_pointee(known.collect());
         let own = issuers.as_ref().and_then(|own| own.own.clone());
-        let issued = issuers.map(|own| IssuedTokens::new(own.issuers, clock.clone(), form.clone()));
+        let issued = issuers
+            .map(|own| IssuedTokens::new(own.issuers, own.exchanged, clock.clone(), form.clone()));
         Ok(Self { tokens, issued, people, form, own, looks: Looks::new(), clock, looked_at })
     }
 

@@ -2,6 +2,7 @@
 
 mod client_sent;
 mod links;
+mod presented;
 
 use std::sync::Arc;
 
@@ -22,10 +23,12 @@ use gatefold_store::{GrantKey, GrantTable};
 use http::StatusCode;
 use tokio::time::Instant;
 
+pub use self::client_sent::AwaitedOfClients;
 pub(super) use self::client_sent::ClientSent;
 use self::links::SignInLinks;
-use crate::config::SourceConfig;
+pub(super) use self::presented::ExchangedTokens;
 use crate::config::kinds::KindSection;
+use crate::config::{ServerConfig, SourceConfig};
 
 /// The sign-ins of one gateway.
 #[derive(Clone)]
@@ -105,8 +108,18 @@ impl SourceAccounts {
     }
 
     /// Sets the sources whose users may sign in.
-    pub(super) fn set_sources(&self, configs: &[SourceConfig], egress: &Egress) {
-        self.accounts.set_sites(configs.iter().filter_map(|config| site(config, egress)));
+    pub(super) fn set_sources(
+        &self,
+        configs: &[SourceConfig],
+        server: &ServerConfig,
+        egress: &Egress,
+    ) {
+        self.accounts.set_sites(configs.iter().filter_map(|config| site(config, server, egress)));
+    }
+
+    /// Where callers' tokens are exchanged for those of sources.
+    pub(super) fn exchanged_tokens(&self) -> ExchangedTokens {
+        ExchangedTokens::new(self.accounts.clone())
     }
 
     /// What the sign-ins give, after what `first` gives and what clients send.
@@ -120,10 +133,17 @@ impl SourceAccounts {
 }
 
 /// A source whose users may sign in, if it is one.
-pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, SiteSettings)> {
+pub(super) fn site(
+    config: &SourceConfig,
+    server: &ServerConfig,
+    egress: &Egress,
+) -> Option<(Domain, SiteSettings)> {
     let settings = config.section.usable().and_then(KindSection::sign_in)?;
+    let exchange = settings.exchange.map(|keys| keys.of(server));
     let url = settings.url.parse().ok()?;
-    let urls = [&settings.url].into_iter().chain(&settings.provider_urls).map(String::as_str);
+    let exchangers = exchange.iter().flat_map(|own| &own.exchangers).map(|own| &own.provider);
+    let urls = [&settings.url].into_iter().chain(&settings.provider_urls).chain(exchangers);
+    let urls = urls.map(String::as_str);
     let reach = Reach::for_source(urls, settings.private.0.clone());
     let site = SiteSettings {
         name: config.origin.key.clone(),
@@ -133,6 +153,7 @@ pub(super) fn site(config: &SourceConfig, egress: &Egress) -> Option<(Domain, Si
         known: settings.known,
         scope: settings.scope,
         sign_in: settings.need,
+        exchange,
     };
     Some((config.domain.clone(), site))
 }
@@ -196,6 +217,7 @@ impl Credentials for LayeredCredentials {
         }
         async move {
             let site = self.own.accounts.site(domain, identity);
+            let site = site.filter(|(site, _)| site.exchange.is_none());
             let (site, place) =
                 site.ok_or_else(|| CredentialError::new("nobody signs in to it"))?;
             self.own.links.link(&self.own, &site, &place).await

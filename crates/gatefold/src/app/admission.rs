@@ -14,6 +14,7 @@ use http::request::Parts;
 
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
+use super::accounts::ExchangedTokens;
 use super::people::People;
 use super::sign_in;
 use super::tls::TlsError;
@@ -66,13 +67,13 @@ impl Authenticator for LocalUser {
 pub(super) fn issuers(
     server: &ServerConfig,
     egress: &Egress,
+    exchanged: &Arc<ExchangedTokens>,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
     let own = sign_in::public_url(server);
     let has_issuers = own.is_some() || !server.issuers.is_empty();
     let public_url = server.public_url.as_ref().filter(|_| has_issuers)?;
-    let trusted = server.issuers.iter().map(|own| trusted(own, egress));
-    let issuers = TokenIssuers::new(trusted.collect(), clock.clone());
+    let issuers = trusted_issuers(server, egress, clock);
     let own_scopes = own.iter().flat_map(|_| SCOPES);
     let resource = ProtectedResource {
         public_url: public_url.url().clone(),
@@ -84,7 +85,13 @@ pub(super) fn issuers(
             .collect(),
         scopes: own_scopes.chain(issuers.scopes()).map(str::to_owned).collect(),
     };
-    Some(IssuerAccess { issuers, resource: Arc::new(resource), own })
+    let exchanged = exchanged.clone();
+    Some(IssuerAccess { issuers, exchanged, resource: Arc::new(resource), own })
+}
+
+fn trusted_issuers(server: &ServerConfig, egress: &Egress, clock: &Arc<dyn Clock>) -> TokenIssuers {
+    let trusted = server.issuers.iter().map(|own| trusted(own, egress));
+    TokenIssuers::new(trusted.collect(), clock.clone())
 }
 
 fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
@@ -112,8 +119,8 @@ fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
 pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, EgressError> {
     let egress = Egress::new(Settings::default())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let Some(access) = issuers(server, &egress, &clock) else { return Ok(Vec::new()) };
-    let examined = access.issuers.examine().await;
+    let issuers = trusted_issuers(server, &egress, &clock);
+    let examined = issuers.examine().await;
     let faults = examined.into_iter().filter_map(|(issuer, outcome)| {
         let error = outcome.err()?;
         let fix = error.hint().unwrap_or("check `issuer`, and that this machine reaches it");

@@ -129,9 +129,10 @@ impl AppBuilder {
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let issuers = admission::issuers(&config.server, factory.egress(), &clock);
+                let (egress, exchanged) = (factory.egress(), factory.exchanged());
+                let issuers = admission::issuers(&config.server, egress, exchanged, &clock);
                 let (clock, people) = (clock.clone(), people.clone());
-                let issuer = sign_in::issuer(&config.server, &store, factory.egress(), &clock);
+                let issuer = sign_in::issuer(&config.server, &store, egress, &clock);
                 let access =
                     Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;
                 ClientAdmission::Tokens(Box::new(access.with_issuer(issuer)))

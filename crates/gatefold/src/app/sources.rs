@@ -16,10 +16,10 @@ use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
-use super::accounts::{self, ClientSent, SourceAccounts};
+use super::accounts::{self, ClientSent, ExchangedTokens, SourceAccounts};
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
-use crate::config::{SourceConfig, SourceSection};
+use crate::config::{Config, ServerConfig, SourceConfig, SourceSection};
 
 /// One source of the configuration in force. A disabled one is not built.
 #[derive(Clone)]
@@ -71,6 +71,7 @@ pub(super) struct SourceFactory {
     store: Store,
     accounts: SourceAccounts,
     client_sent: Arc<ClientSent>,
+    exchanged: Arc<ExchangedTokens>,
     ports: SourcePorts,
 }
 
@@ -90,10 +91,11 @@ impl SourceFactory {
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
         let sessions = Arc::new(SessionPlaces::new(UserSessionLimits::default()));
         let client_sent = Arc::new(ClientSent::new(&store.seal_key()));
+        let exchanged = Arc::new(accounts.exchanged_tokens());
         let credentials = accounts.after(credentials, client_sent.clone());
         let ports =
             SourcePorts { egress, manifests, credentials, clock, notes, results, starts, sessions };
-        Ok(Self { store, accounts, client_sent, ports })
+        Ok(Self { store, accounts, client_sent, exchanged, ports })
     }
 
     /// What every request of ours goes out through.
@@ -106,9 +108,18 @@ impl SourceFactory {
         &self.client_sent
     }
 
+    /// Where callers' tokens are exchanged for those of sources.
+    pub(super) fn exchanged(&self) -> &Arc<ExchangedTokens> {
+        &self.exchanged
+    }
+
     /// A source whose users may sign in, if it is one.
-    pub(super) fn site(&self, config: &SourceConfig) -> Option<SiteSettings> {
-        accounts::site(config, &self.ports.egress).map(|(_, site)| site)
+    pub(super) fn site(
+        &self,
+        config: &SourceConfig,
+        server: &ServerConfig,
+    ) -> Option<SiteSettings> {
+        accounts::site(config, server, &self.ports.egress).map(|(_, site)| site)
     }
 
     /// Where sources keep what they offer.
@@ -124,12 +135,13 @@ impl SourceFactory {
     /// The sources that a configuration asks for, reusing those of `old` that did not change.
     pub(super) async fn configured(
         &self,
-        configs: &[SourceConfig],
-        policy: &Policy,
+        config: &Config,
         old: &[ConfiguredSource],
     ) -> Result<Vec<ConfiguredSource>, AppError> {
-        self.accounts.set_sources(configs, &self.ports.egress);
+        let Config { sources: configs, policy, server, .. } = config;
+        self.accounts.set_sources(configs, server, &self.ports.egress);
         self.client_sent.set_sources(configs);
+        self.exchanged.set_sources(configs);
         let kept = |config: &SourceConfig| {
             let same = old.iter().find(|old| old.config.is_same_source(config));
             same.and_then(|old| old.source.clone())

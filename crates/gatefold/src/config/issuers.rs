@@ -56,7 +56,7 @@ struct IssuerKeys {
 
 /// An address of an issuer, as it is written. What it says decides who comes in, so it has to be
 /// encrypted on its way from other machines.
-struct IssuerAddress(String, Url);
+pub(super) struct IssuerAddress(pub(super) String, Url);
 
 impl<'de> Deserialize<'de> for IssuerAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

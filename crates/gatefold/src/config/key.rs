@@ -166,7 +166,7 @@ impl Kind {
             Self::Variables | Self::Headers => "table of strings",
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
-            Self::Credentials => "\"shared\", \"per_user\", \"client\" or table",
+            Self::Credentials => "\"shared\", \"per_user\", \"client\", \"exchange\" or table",
             Self::OAuth | Self::SignIn | Self::TlsFiles => "table",
             Self::Rate => "rate",
             Self::Actions | Self::Issuers => "list of tables",
@@ -223,7 +223,11 @@ impl Kind {
                  `client_metadata_url`, `scopes` and `grant` (\"authorization_code\" or \
                  \"client_credentials\"), as needed"
             }
-            Self::Credentials => "a table has `client_header` and `upstream_header`, as needed",
+            Self::Credentials => {
+                "a table has `client_header` and `upstream_header`, as needed, or `exchange`, a table \
+                 with `client_id`, `client_secret` or `private_key` (and `key_id`), `issuer`, \
+                 `audience`, `resource` and `scopes`, as needed"
+            }
             Self::Issuers => {
                 "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
                  `introspection_endpoint`, `client_id` and `client_secret`"

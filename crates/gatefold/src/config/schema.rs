@@ -251,25 +251,45 @@ fn table_note() -> Value {
     })
 }
 
-fn oauth() -> Value {
+/// The keys of Gatefold's client at a provider, and which need which.
+fn provider_client() -> (Map<String, Value>, Value) {
     let text = || json!({ "type": "string", "pattern": r"\S" });
+    let mut keys: Map<_, _> = ["client_id", "client_secret", "private_key", "key_id"]
+        .map(|key| (key.to_owned(), text()))
+        .into_iter()
+        .collect();
+    keys.insert("scopes".to_owned(), list(&text()));
+    let needs = json!({
+        "client_secret": ["client_id"],
+        "private_key": ["client_id"],
+        "key_id": ["client_id"],
+    });
+    (keys, needs)
+}
+
+fn oauth() -> Value {
     let grants = any_of(&json!({ "enum": ["authorization_code", "client_credentials"] }));
+    let (mut keys, needs) = provider_client();
+    keys.insert("client_metadata_url".to_owned(), pattern("^https?://[^/]"));
+    keys.insert("grant".to_owned(), grants);
     json!({
         "type": "object",
-        "properties": {
-            "client_id": text(),
-            "client_secret": text(),
-            "private_key": text(),
-            "key_id": text(),
-            "client_metadata_url": pattern("^https?://[^/]"),
-            "scopes": list(&text()),
-            "grant": grants,
-        },
-        "dependencies": {
-            "client_secret": ["client_id"],
-            "private_key": ["client_id"],
-            "key_id": ["client_id"],
-        },
+        "properties": keys,
+        "dependencies": needs,
+        "additionalProperties": false,
+    })
+}
+
+fn exchange() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    let (mut keys, needs) = provider_client();
+    keys.insert("issuer".to_owned(), pattern("^https?://[^/]"));
+    keys.insert("audience".to_owned(), text());
+    keys.insert("resource".to_owned(), text());
+    json!({
+        "type": "object",
+        "properties": keys,
+        "dependencies": needs,
         "additionalProperties": false,
     })
 }
@@ -281,7 +301,13 @@ fn credentials() -> Value {
         "properties": { "client_header": name, "upstream_header": name },
         "additionalProperties": false,
     });
-    json!({ "anyOf": [any_of(&json!({ "enum": WORDS })), headers] })
+    let exchange = json!({
+        "type": "object",
+        "properties": { "exchange": exchange() },
+        "required": ["exchange"],
+        "additionalProperties": false,
+    });
+    json!({ "anyOf": [any_of(&json!({ "enum": WORDS })), headers, exchange] })
 }
 
 fn sign_in() -> Value {

@@ -134,7 +134,7 @@ pub(super) fn read<'a>(
     }
     root.finish();
     if let Some(sources) = sources {
-        draft.sources = sources::read(&sources, draft.source_limits, known.kinds);
+        draft.sources = sources::read(&sources, draft.source_limits, known.kinds, &draft.server);
     }
     if let Some(agents) = agents {
         draft.agents = agents::read(&agents, known.disclosures, &draft.sources);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
 use super::users::PeopleGroup;
-use super::{Origin, SourceSection, UnusableSection};
+use super::{Origin, ServerConfig, SourceSection, UnusableSection};
 
 /// One source of a file, before its domain is settled among all.
 pub(super) struct SourceDraft {
@@ -81,7 +81,13 @@ impl<'de> Deserialize<'de> for GroupName {
     }
 }
 
-pub(super) fn read(sources: &Field<'_>, defaults: SourceLimits, kinds: &Kinds) -> Vec<SourceDraft> {
+/// Reads the sources. `server` says which tokens there are to exchange.
+pub(super) fn read(
+    sources: &Field<'_>,
+    defaults: SourceLimits,
+    kinds: &Kinds,
+    server: &ServerConfig,
+) -> Vec<SourceDraft> {
     let Some(table) = sources.table() else {
         return Vec::new();
     };
@@ -89,7 +95,7 @@ pub(super) fn read(sources: &Field<'_>, defaults: SourceLimits, kinds: &Kinds) -
     let mut drafts = Vec::new();
     for (name, field) in table.fields() {
         if let Some(table) = field.table() {
-            drafts.push(source(name, &field, table, defaults, &mut given, kinds));
+            drafts.push(source(name, &field, table, defaults, &mut given, kinds, server));
         }
     }
     drafts
@@ -102,6 +108,7 @@ fn source(
     mut limits: SourceLimits,
     given: &mut HashMap<Domain, String>,
     kinds: &Kinds,
+    server: &ServerConfig,
 ) -> SourceDraft {
     let keys: SourceKeys = table.read().unwrap_or_default();
     let domain = domain(name, keys.domain, &table, given);
@@ -113,6 +120,7 @@ fn source(
         field.fault("is empty, which would hide the source from everybody", hint);
     }
     let section = section(field, &mut table, kinds);
+    check_exchange(&table, section.as_ref(), server);
     table.finish();
     // Missing variables make only this source unusable: the others do not need them.
     let absent = field.document().take_absent().into_iter().next();
@@ -150,6 +158,16 @@ fn source(
     }
 }
 
+/// Notes what is missing before callers' tokens can be exchanged for those of the source.
+fn check_exchange(table: &Table<'_>, section: Option<&ReadSection>, server: &ServerConfig) {
+    let section = section.and_then(|(_, section)| section.as_ref());
+    let exchange = section.and_then(|section| section.sign_in()?.exchange);
+    let lack = exchange.and_then(|exchange| exchange.lack(server));
+    if let Some(((problem, hint), field)) = lack.zip(table.peek("credentials")) {
+        field.key_fault(problem, hint);
+    }
+}
+
 /// The source's domain. An explicit domain must be unique.
 fn domain(
     name: &str,
@@ -168,12 +186,11 @@ fn domain(
     DraftDomain::Given(domain)
 }
 
+/// A kind, and what it read.
+type ReadSection = (KindName, Option<Arc<dyn KindSection>>);
+
 /// The section, read by the source's kind, and the kind.
-fn section(
-    source: &Field<'_>,
-    table: &mut Table<'_>,
-    kinds: &Kinds,
-) -> Option<(KindName, Option<Arc<dyn KindSection>>)> {
+fn section(source: &Field<'_>, table: &mut Table<'_>, kinds: &Kinds) -> Option<ReadSection> {
     let Some(kind) = kind(source, table, kinds) else {
         // Its keys may be right once there is one way to reach it, so they are not reported as
         // unknown.

@@ -428,6 +428,7 @@ fn faults_of_a_sign_in_have_their_places_and_hints() {
         "[sources.o]\nurl = 'https://a.example'\nheaders = { x-api-key = 'x' }\n\
          credentials = { upstream_header = 'X-Api-Key' }\n"
             .to_owned(),
+        source("p", "credentials = { upstream_header = 'Host' }"),
     ];
     insta::assert_snapshot!(toml(&text.concat()).unwrap_err(), @r#"
     gatefold.toml:4:31: `sources.a.auth.authorization_code` does not say where to sign in
@@ -456,9 +457,11 @@ fn faults_of_a_sign_in_have_their_places_and_hints() {
       help: write `base_url = "https://api.example.com"` beside it: the credentials go there and nowhere else
     gatefold.toml:52:33: `sources.m.credentials.client_header` has a meaning of its own
       help: use another, such as "X-Tickets-Token"
-    gatefold.toml:57:11: `sources.n.headers` has `authorization`, in which clients' credentials go on
-      help: remove it: a client without a credential would come in with it
-    gatefold.toml:60:11: `sources.o.headers` has `x-api-key`, in which clients' credentials go on
-      help: remove it: a client without a credential would come in with it
+    gatefold.toml:57:11: `sources.n.headers` has `authorization`, in which callers' credentials go on
+      help: remove it: a caller without a credential would come in with it
+    gatefold.toml:60:11: `sources.o.headers` has `x-api-key`, in which callers' credentials go on
+      help: remove it: a caller without a credential would come in with it
+    gatefold.toml:65:35: `sources.p.credentials.upstream_header` has a meaning of its own
+      help: use another, such as "X-Tickets-Token"
     "#);
 }

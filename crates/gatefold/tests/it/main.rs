@@ -9,6 +9,7 @@ mod builtin;
 mod client_configs;
 mod config;
 mod examples;
+mod exchanges;
 mod faults;
 mod faulty_files;
 mod keys;

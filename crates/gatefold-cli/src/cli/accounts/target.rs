@@ -67,7 +67,9 @@ fn identity(
     user: Option<&str>,
 ) -> anyhow::Result<UpstreamIdentity> {
     match (site.scope, user.map(str::trim)) {
-        (IdentityScope::Client, _) => Err(clients(name)),
+        (IdentityScope::Client, _) => Err(usage(format!(
+            "nobody signs in at `{name}`: its tokens come from those that its callers send"
+        ))),
         (IdentityScope::Shared, None) => Ok(UpstreamIdentity::Shared),
         (IdentityScope::Shared, Some(_)) => Err(usage(format!(
             "everybody shares one sign-in at `{name}`\n  help: leave `--for` out, or set \

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::refusals::{Refusal, RefusalForm};
+use crate::app::accounts::ExchangedTokens;
 use crate::app::people::People;
 
 /// The most tokens that are remembered. They are an hour old at most, mostly.
@@ -24,6 +25,7 @@ const WORD_AGE: Duration = Duration::from_secs(10);
 /// Lets in whoever has a token of a trusted issuer.
 pub(super) struct IssuedTokens {
     issuers: TokenIssuers,
+    exchanged: Arc<ExchangedTokens>,
     clock: Arc<dyn Clock>,
     form: RefusalForm,
     /// At most [`REMEMBERED`], by the tokens' hashes.
@@ -50,8 +52,13 @@ impl GoodToken {
 }
 
 impl IssuedTokens {
-    pub(super) fn new(issuers: TokenIssuers, clock: Arc<dyn Clock>, form: RefusalForm) -> Self {
-        Self { issuers, clock, form, good: Mutex::default() }
+    pub(super) fn new(
+        issuers: TokenIssuers,
+        exchanged: Arc<ExchangedTokens>,
+        clock: Arc<dyn Clock>,
+        form: RefusalForm,
+    ) -> Self {
+        Self { issuers, exchanged, clock, form, good: Mutex::default() }
     }
 
     /// Who has a token, if it is for this address.
@@ -68,7 +75,9 @@ impl IssuedTokens {
             name: holder.client.as_deref().unwrap_or(&holder.issuer).into(),
             narrowing: Narrowing::default(),
         };
-        let principal = Principal { token: Some(Arc::new(grant)), ..people.principal(holder) };
+        let principal = people.principal(holder);
+        let sent = self.exchanged.credentials(&principal.user, &grant.id, &good.token, token);
+        let principal = Principal { token: Some(Arc::new(grant)), sent, ..principal };
         Ok(Authenticated { principal: Arc::new(principal), validity: Some(good.validity.clone()) })
     }
 

@@ -1,6 +1,7 @@
 //! Credentials that clients send themselves, each in the header that its source's configuration
 //! names.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -168,12 +169,35 @@ impl Credentials for ClientSent {
 }
 
 impl ConnectOutcome {
-    /// The header in which clients send the source's credential, if that alone is missing. Nobody else
-    /// can say what such a source offers.
-    pub fn awaited_of_clients(&self) -> Option<HeaderName> {
-        let headers = self.source.section.usable().and_then(KindSection::client_headers)?;
-        let is_missing = matches!(self.result, Err(CallError::NeedsSignIn { .. }));
-        is_missing.then(|| headers.sent(&self.source.domain))
+    /// What clients have to send, if that alone is missing. Nobody else can say what such a source
+    /// offers.
+    pub fn awaited_of_clients(&self) -> Option<AwaitedOfClients> {
+        if !matches!(self.result, Err(CallError::NeedsSignIn { .. })) {
+            return None;
+        }
+        let section = self.source.section.usable()?;
+        if let Some(headers) = section.client_headers() {
+            return Some(AwaitedOfClients::Header(headers.sent(&self.source.domain)));
+        }
+        section.sign_in()?.exchange.is_some().then_some(AwaitedOfClients::Token)
+    }
+}
+
+/// What a source asks of the clients that call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AwaitedOfClients {
+    /// Its credential, in this header.
+    Header(HeaderName),
+    /// A token of the identity provider, which is exchanged for one of the source.
+    Token,
+}
+
+impl fmt::Display for AwaitedOfClients {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header(name) => write!(f, "its credential in the header `{name}`"),
+            Self::Token => f.write_str("an access token of the identity provider"),
+        }
     }
 }
 
@@ -208,6 +232,7 @@ impl Authenticator for WithClientCredentials {
             if sent.is_empty() {
                 return Ok(Authenticated { principal, validity });
             }
+            let sent = sent.and(&principal.sent);
             let principal = Arc::new(Principal { sent, ..Principal::clone(&principal) });
             Ok(Authenticated { principal, validity })
         })

@@ -9,30 +9,30 @@ use serde::de::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};
 
 use super::DigestParts;
+use super::exchange::ExchangeKeys;
 use crate::config::key::{Key, Kind};
 
-/// Headers of a request with a meaning of their own, in which no client can send a credential.
-const TAKEN: &[&str] = &[
+/// Headers that say how a request is to be read, in which no credential can be.
+const FRAMING: &[&str] = &[
     "accept",
-    "authorization",
     "connection",
     "content-length",
     "content-type",
-    "cookie",
-    "forwarded",
     "host",
     "last-event-id",
-    "origin",
-    "proxy-authorization",
     "te",
     "transfer-encoding",
     "upgrade",
 ];
 
-/// How the names of further ones begin.
-const TAKEN_PREFIXES: &[&str] = &["mcp-", "sec-", "x-forwarded-"];
+/// Headers in which clients send something else to us.
+const TAKEN: &[&str] = &["authorization", "cookie", "forwarded", "origin", "proxy-authorization"];
 
-pub(crate) const WORDS: [&str; 3] = ["shared", "per_user", "client"];
+/// How the names of further ones begin: for all requests, and for those to us.
+const FRAMING_PREFIX: &str = "mcp-";
+const TAKEN_PREFIXES: &[&str] = &["sec-", "x-forwarded-"];
+
+pub(crate) const WORDS: [&str; 4] = ["shared", "per_user", "client", "exchange"];
 
 /// The key for sources that have one of the keys `needs`.
 pub(crate) const fn key(needs: &'static [&'static str]) -> Key {
@@ -41,7 +41,9 @@ pub(crate) const fn key(needs: &'static [&'static str]) -> Key {
                   with sessions of their own, and sees what the server shows to them. `client`: each \
                   client sends a credential of its own with its requests, in the header \
                   `X-Gatefold-NAME` (with `-` for `_`), and it goes on as `Authorization`; a table \
-                  names other headers.",
+                  names other headers. `exchange`: the identity provider gives a token for the \
+                  source in exchange for the one that the caller came in with (RFC 8693); a table \
+                  `exchange` says with which client and for what.",
         unset: "`shared`",
         example: "\"per_user\"",
         needs,
@@ -50,12 +52,13 @@ pub(crate) const fn key(needs: &'static [&'static str]) -> Key {
 }
 
 /// The value of the key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub(crate) enum SourceCredentials {
     #[default]
     Shared,
     PerUser,
     Client(ClientHeaders),
+    Exchange(Box<ExchangeKeys>),
 }
 
 /// The headers of a credential that clients send themselves.
@@ -69,44 +72,89 @@ impl SourceCredentials {
     pub(super) fn read(table: &mut Table<'_>) -> Option<Self> {
         let Some(field) = table.field("credentials") else { return Some(Self::Shared) };
         if matches!(field.value(), Value::Table(_)) {
-            return ClientHeaders::read(&field).map(Self::Client);
+            return Self::of_table(&field);
         }
         let word: CredentialsWord = field.read()?;
         Some(match word {
             CredentialsWord::Shared => Self::Shared,
             CredentialsWord::PerUser => Self::PerUser,
             CredentialsWord::Client => Self::Client(ClientHeaders::default()),
+            CredentialsWord::Exchange => Self::Exchange(Box::default()),
         })
+    }
+
+    fn of_table(field: &Field<'_>) -> Option<Self> {
+        let mut table = field.table()?;
+        let Some(exchange) = table.field("exchange") else {
+            return ClientHeaders::read(table).map(Self::Client);
+        };
+        let headers = ["client_header", "upstream_header"];
+        let beside = headers.into_iter().find_map(|key| table.peek(key));
+        table.know(&headers);
+        table.finish();
+        if let Some(field) = beside {
+            field.key_fault("is set beside `exchange`", "keep one of the two");
+            return None;
+        }
+        ExchangeKeys::read(&exchange).map(|keys| Self::Exchange(Box::new(keys)))
     }
 
     pub(super) fn scope(&self) -> IdentityScope {
         match self {
             Self::Shared => IdentityScope::Shared,
             Self::PerUser => IdentityScope::PerUser,
-            Self::Client(_) => IdentityScope::Client,
+            Self::Client(_) | Self::Exchange(_) => IdentityScope::Client,
         }
+    }
+
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::PerUser => "per_user",
+            Self::Client(_) => "client",
+            Self::Exchange(_) => "exchange",
+        }
+    }
+
+    /// Whether they come with each request, so that nobody signs in at the source.
+    pub(super) const fn are_of_callers(&self) -> bool {
+        matches!(self, Self::Client(_) | Self::Exchange(_))
     }
 
     pub(super) fn client_headers(&self) -> Option<&ClientHeaders> {
         match self {
             Self::Client(headers) => Some(headers),
+            Self::Shared | Self::PerUser | Self::Exchange(_) => None,
+        }
+    }
+
+    pub(super) fn exchange(&self) -> Option<&ExchangeKeys> {
+        match self {
+            Self::Exchange(keys) => Some(keys),
+            Self::Shared | Self::PerUser | Self::Client(_) => None,
+        }
+    }
+
+    /// The header in which callers' credentials go on, if they have some.
+    fn passed_on(&self) -> Option<HeaderName> {
+        match self {
+            Self::Client(headers) => Some(headers.passed_on()),
+            Self::Exchange(_) => Some(AUTHORIZATION),
             Self::Shared | Self::PerUser => None,
         }
     }
 
-    /// Whether a configured header does not take the place of what clients send: a client without a
-    /// credential would then come in with the configuration's.
+    /// Whether a configured header does not take the place of callers' credentials: a caller without
+    /// one would then come in with the configuration's.
     pub(super) fn check(&self, table: &Table<'_>, headers: &[(String, Secret)]) -> Option<()> {
-        let Some(passed_on) = self.client_headers().map(ClientHeaders::passed_on) else {
-            return Some(());
-        };
+        let Some(passed_on) = self.passed_on() else { return Some(()) };
         let mut names = headers.iter().map(|(name, _)| name);
         if !names.any(|name| name.eq_ignore_ascii_case(passed_on.as_str())) {
             return Some(());
         }
         let field = table.peek("headers")?;
-        let problem = format!("has `{passed_on}`, in which clients' credentials go on");
-        field.fault(problem, "remove it: a client without a credential would come in with it");
+        let problem = format!("has `{passed_on}`, in which callers' credentials go on");
+        field.fault(problem, "remove it: a caller without a credential would come in with it");
         None
     }
 
@@ -117,14 +165,19 @@ impl SourceCredentials {
             Self::Shared => {}
             Self::PerUser => {
                 parts.add("credentials");
-                parts.add("per_user");
+                parts.add(self.word());
             }
             Self::Client(ClientHeaders { sent, passed_on }) => {
                 parts.add("credentials");
-                parts.add("client");
+                parts.add(self.word());
                 for name in [sent, passed_on] {
                     parts.add(name.as_ref().map_or("", HeaderName::as_str));
                 }
+            }
+            Self::Exchange(keys) => {
+                parts.add("credentials");
+                parts.add(self.word());
+                keys.digest(parts);
             }
         }
     }
@@ -133,12 +186,18 @@ impl SourceCredentials {
     pub(super) fn shown(&self) -> Option<Json> {
         match self {
             Self::Shared => None,
-            Self::PerUser => Some(json!("per_user")),
-            Self::Client(ClientHeaders { sent: None, passed_on: None }) => Some(json!("client")),
+            Self::PerUser | Self::Client(ClientHeaders { sent: None, passed_on: None }) => {
+                Some(json!(self.word()))
+            }
             Self::Client(ClientHeaders { sent, passed_on }) => {
                 let named = [("client_header", sent), ("upstream_header", passed_on)];
                 let named = named.into_iter();
                 Some(named.filter_map(|(key, name)| Some((key, name.as_ref()?.as_str()))).collect())
+            }
+            Self::Exchange(keys) => {
+                let keys = keys.shown();
+                let is_bare = keys.as_object().is_some_and(serde_json::Map::is_empty);
+                Some(if is_bare { json!(self.word()) } else { json!({ "exchange": keys }) })
             }
         }
     }
@@ -158,24 +217,32 @@ impl ClientHeaders {
         self.passed_on.clone().unwrap_or(AUTHORIZATION)
     }
 
-    fn read(field: &Field<'_>) -> Option<Self> {
-        let mut table = field.table()?;
+    fn read(mut table: Table<'_>) -> Option<Self> {
+        table.know(&["exchange"]);
         let keys: ClientHeaderKeys = table.read()?;
         let (sent, passed_on) = (keys.client_header, keys.upstream_header);
         let (sent, passed_on) = (sent.map(|name| name.0), passed_on.map(|name| name.0));
         let taken = table.peek("client_header").filter(|_| sent.as_ref().is_some_and(is_taken));
+        let framing =
+            table.peek("upstream_header").filter(|_| passed_on.as_ref().is_some_and(is_framing));
         table.finish();
-        if let Some(field) = taken {
+        let is_right = taken.is_none() && framing.is_none();
+        for field in [taken, framing].into_iter().flatten() {
             field.fault("has a meaning of its own", "use another, such as \"X-Tickets-Token\"");
-            return None;
         }
-        Some(Self { sent, passed_on })
+        is_right.then_some(Self { sent, passed_on })
     }
 }
 
+fn is_framing(name: &HeaderName) -> bool {
+    FRAMING.contains(&name.as_str()) || name.as_str().starts_with(FRAMING_PREFIX)
+}
+
 fn is_taken(name: &HeaderName) -> bool {
-    let name = name.as_str();
-    TAKEN.contains(&name) || TAKEN_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    let text = name.as_str();
+    is_framing(name)
+        || TAKEN.contains(&text)
+        || TAKEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix))
 }
 
 #[derive(serde::Deserialize)]
@@ -184,6 +251,7 @@ enum CredentialsWord {
     Shared,
     PerUser,
     Client,
+    Exchange,
 }
 
 #[derive(serde::Deserialize, Default)]

@@ -17,6 +17,7 @@ use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
 
 use super::credentials::SourceCredentials;
+use super::exchange::ExchangeKeys;
 use super::mcp::{HeaderName, HeaderValue, headers};
 use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
@@ -231,7 +232,9 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     check_sign_in(table, &credentials, &sign_in)?;
     let key = sign_in.certificate.as_ref().map(|certificate| certificate.key.clone());
     let secrets = table.keyring_secrets().into_iter().map(Secret::new).chain(key);
-    let secrets = secrets.chain(code_flow.and_then(CodeFlow::secret).cloned()).collect();
+    let exchange = credentials.exchange().and_then(ExchangeKeys::secret);
+    let own = [code_flow.and_then(CodeFlow::secret), exchange];
+    let secrets = secrets.chain(own.into_iter().flatten().cloned()).collect();
     let base_url = keys.base_url.map(|address| address.0);
     let headers = headers(keys.headers.0);
     credentials.check(table, &headers)?;
@@ -253,13 +256,14 @@ fn check_sign_in(
     credentials: &SourceCredentials,
     sign_in: &ApiSignIn,
 ) -> Option<()> {
-    let is_client = credentials.client_headers().is_some();
+    let are_of_callers = credentials.are_of_callers();
     let has_code_flow = sign_in.code_flow().is_some();
-    if is_client && let Some(field) = table.peek("auth") {
-        field.key_fault("is set beside `credentials = \"client\"`", "keep one of the two");
+    if are_of_callers && let Some(field) = table.peek("auth") {
+        let problem = format!("is set beside `credentials = \"{}\"`", credentials.word());
+        field.key_fault(problem, "keep one of the two");
         return None;
     }
-    if !is_client
+    if !are_of_callers
         && !has_code_flow
         && let Some(field) = table.peek("credentials")
     {
@@ -267,8 +271,8 @@ fn check_sign_in(
         field.key_fault("needs `authorization_code` in `auth`", hint);
         return None;
     }
-    let key = if is_client { "credentials" } else { "auth" };
-    if (is_client || has_code_flow)
+    let key = if are_of_callers { "credentials" } else { "auth" };
+    if (are_of_callers || has_code_flow)
         && table.peek("base_url").is_none()
         && let Some(field) = table.peek(key)
     {

@@ -1,14 +1,15 @@
 //! The key `oauth`: how users of a remote server sign in there.
 
-use gatefold_config::{Field, Table, Text};
-use gatefold_core::Secret;
+use gatefold_config::{Field, Table};
 use gatefold_dispatch::IdentityScope;
-use gatefold_oauth::{ClientSecret, ClientSettings, KnownProvider, SignInNeed, SigningKey};
+use gatefold_oauth::{ClientSettings, KnownProvider, SignInNeed};
 use serde::Deserialize;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::credentials::{ClientHeaders, SourceCredentials};
-use super::shared_values::{ServerAddress, pem};
+use super::exchange::ExchangeKeys;
+use super::provider_client::ProviderClient;
+use super::shared_values::ServerAddress;
 use super::{AllowPrivate, DigestParts};
 use crate::config::key::{Key, Kind};
 
@@ -42,6 +43,24 @@ pub struct SignInSettings {
     pub private: AllowPrivate,
     pub scope: IdentityScope,
     pub need: SignInNeed,
+    /// How its tokens come from those of the callers, if nobody signs in there.
+    pub exchange: Option<ExchangeKeys>,
+}
+
+impl SignInSettings {
+    /// Where nobody signs in, because callers' tokens are exchanged.
+    pub(crate) fn exchanged(url: &str, private: &AllowPrivate, exchange: ExchangeKeys) -> Self {
+        Self {
+            url: url.to_owned(),
+            client: ClientSettings::default(),
+            known: None,
+            provider_urls: Vec::new(),
+            private: private.clone(),
+            scope: IdentityScope::Client,
+            need: SignInNeed::Always,
+            exchange: Some(exchange),
+        }
+    }
 }
 
 /// The keys.
@@ -53,8 +72,7 @@ pub(crate) struct SignInKeys {
 
 #[derive(Debug, Clone)]
 struct OAuthKeys {
-    client: ClientSettings,
-    key_text: Option<Secret>,
+    client: ProviderClient,
     grant: GrantWord,
 }
 
@@ -68,12 +86,8 @@ enum GrantWord {
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct OAuthClientKeys {
-    client_id: Option<Text>,
-    client_secret: Option<Text>,
-    key_id: Option<Text>,
+struct OAuthOwnKeys {
     client_metadata_url: Option<ServerAddress>,
-    scopes: Option<Vec<Text>>,
     grant: Option<GrantWord>,
 }
 
@@ -84,14 +98,15 @@ impl SignInKeys {
             Some(field) => Some(oauth(&field)?),
             None => None,
         };
-        if credentials.client_headers().is_some()
+        if credentials.are_of_callers()
             && let Some(field) = table.peek("oauth")
         {
-            field.key_fault("is set beside `credentials = \"client\"`", "keep one of the two");
+            let problem = format!("is set beside `credentials = \"{}\"`", credentials.word());
+            field.key_fault(problem, "keep one of the two");
             return None;
         }
         let is_machine = oauth.as_ref().is_some_and(OAuthKeys::is_machine);
-        if is_machine && credentials == SourceCredentials::PerUser {
+        if is_machine && matches!(credentials, SourceCredentials::PerUser) {
             let field = table.peek("credentials")?;
             let hint = "remove it: with `client_credentials` nobody signs in";
             field.key_fault("is set beside `grant = \"client_credentials\"`", hint);
@@ -102,7 +117,7 @@ impl SignInKeys {
 
     /// Whether a key is set that makes no sense beside a header that signs in.
     pub(crate) fn is_set(&self) -> bool {
-        self.oauth.is_some() || self.credentials != SourceCredentials::Shared
+        self.oauth.is_some() || !matches!(self.credentials, SourceCredentials::Shared)
     }
 
     /// How users sign in. None if their clients send what the server wants.
@@ -110,7 +125,11 @@ impl SignInKeys {
         if self.client_headers().is_some() {
             return None;
         }
-        let client = self.oauth.as_ref().map(|own| own.client.clone()).unwrap_or_default();
+        if let Some(exchange) = self.credentials.exchange() {
+            return Some(SignInSettings::exchanged(url, private, exchange.at(url)));
+        }
+        let client = self.oauth.as_ref().map(|own| own.client.settings.clone());
+        let client = client.unwrap_or_default();
         let need = match &self.oauth {
             Some(own) if own.is_machine() => SignInNeed::Machine,
             Some(_) => SignInNeed::Always,
@@ -124,6 +143,7 @@ impl SignInKeys {
             private: private.clone(),
             scope: self.credentials.scope(),
             need,
+            exchange: None,
         })
     }
 
@@ -142,37 +162,14 @@ impl SignInKeys {
         self.credentials.digest(parts);
         let Some(own) = &self.oauth else { return };
         parts.add("oauth");
-        let ClientSettings { id, secret, metadata_url, scopes } = &own.client;
-        let secret = match secret {
-            Some(ClientSecret::Text(text)) => Some(text.expose()),
-            _ => own.key_text.as_ref().map(Secret::expose),
-        };
-        for text in [id.as_deref(), secret, metadata_url.as_deref()] {
-            parts.add_list(text.as_slice(), |parts, text| parts.add(text));
-        }
-        parts.add_list(scopes.as_deref().unwrap_or_default(), |parts, scope| parts.add(scope));
+        own.client.digest(parts);
         parts.add(if own.is_machine() { "client_credentials" } else { "authorization_code" });
     }
 
     /// The values as JSON, without secrets. None for keys that are not set.
     pub(crate) fn shown(&self) -> (Option<Json>, Option<Json>) {
         let oauth = self.oauth.as_ref().map(|own| {
-            let ClientSettings { id, secret, metadata_url, scopes } = &own.client;
-            let mut shown = json!({});
-            if let Some(id) = id {
-                shown["client_id"] = id.as_str().into();
-            }
-            match secret {
-                Some(ClientSecret::Text(_)) => shown["client_secret"] = "***".into(),
-                Some(ClientSecret::Key(_)) => shown["private_key"] = "***".into(),
-                None => {}
-            }
-            if let Some(url) = metadata_url {
-                shown["client_metadata_url"] = url.as_str().into();
-            }
-            if let Some(scopes) = scopes {
-                shown["scopes"] = scopes.clone().into();
-            }
+            let mut shown = own.client.shown();
             if own.is_machine() {
                 shown["grant"] = "client_credentials".into();
             }
@@ -190,44 +187,16 @@ impl OAuthKeys {
 
 fn oauth(field: &Field<'_>) -> Option<OAuthKeys> {
     let mut table = field.table()?;
-    table.know(&["private_key"]);
-    let keys: Option<OAuthClientKeys> = table.read();
-    let key_text = match table.field("private_key") {
-        Some(field) => Some(pem(&field)?),
-        None => None,
-    };
-    let fault = |key: &str, problem: &str, hint: &str| {
-        if let Some(field) = table.peek(key) {
-            field.key_fault(problem, hint);
-        }
-    };
-    let keys = keys?;
-    let grant = keys.grant.unwrap_or_default();
-    let mut is_right = true;
-    if keys.client_secret.is_some() && key_text.is_some() {
-        fault("private_key", "is set beside `client_secret`", "keep one of the two");
-        is_right = false;
+    let client = ProviderClient::read(&mut table);
+    let keys: Option<OAuthOwnKeys> = table.read();
+    let grant = keys.as_ref().and_then(|keys| keys.grant).unwrap_or_default();
+    let lacks_id = grant == GrantWord::ClientCredentials && table.peek("client_id").is_none();
+    if let Some(field) = table.peek("grant").filter(|_| lacks_id) {
+        let hint = "write the `client_id` that the provider gave you";
+        field.key_fault("needs `client_id`", hint);
     }
-    for key in ["client_secret", "private_key", "key_id", "grant"] {
-        let needs_id = key != "grant" || grant == GrantWord::ClientCredentials;
-        if keys.client_id.is_none() && table.peek(key).is_some() && needs_id {
-            fault(key, "needs `client_id`", "write the `client_id` that the provider gave you");
-            is_right = false;
-        }
-    }
-    let key_id = keys.key_id.map(|id| id.0);
-    let key = key_text.as_ref().map(|text| SigningKey::from_pem(text, key_id)).transpose();
-    let key = key.map_err(|error| fault("private_key", &error.to_string(), "check the key")).ok();
     table.finish();
-    let secret = match (keys.client_secret, key?) {
-        (Some(Text(secret)), _) => Some(ClientSecret::Text(Secret::new(secret))),
-        (None, key) => key.map(ClientSecret::Key),
-    };
-    let client = ClientSettings {
-        id: keys.client_id.map(|id| id.0),
-        secret,
-        metadata_url: keys.client_metadata_url.map(|url| url.0),
-        scopes: keys.scopes.map(|scopes| scopes.into_iter().map(|scope| scope.0).collect()),
-    };
-    is_right.then(|| OAuthKeys { client, key_text: key_text.map(Secret::new), grant })
+    let (mut client, keys) = (client.filter(|_| !lacks_id)?, keys?);
+    client.settings.metadata_url = keys.client_metadata_url.map(|url| url.0);
+    Some(OAuthKeys { client, grant })
 }

@@ -119,6 +119,7 @@ impl CodeFlow {
             private: private.clone(),
             scope,
             need: SignInNeed::Always,
+            exchange: None,
         }
     }
 

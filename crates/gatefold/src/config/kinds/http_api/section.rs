@@ -255,7 +255,11 @@ impl KindSection for ApiSection {
 
     fn sign_in(&self) -> Option<SignInSettings> {
         let ApiConnection { base_url, sign_in, private, credentials, .. } = &self.connection;
-        Some(sign_in.code_flow()?.settings(base_url.as_deref()?, private, credentials.scope()))
+        let base_url = base_url.as_deref()?;
+        if let Some(exchange) = credentials.exchange() {
+            return Some(SignInSettings::exchanged(base_url, private, exchange.clone()));
+        }
+        Some(sign_in.code_flow()?.settings(base_url, private, credentials.scope()))
     }
 
     fn client_headers(&self) -> Option<ClientHeaders> {

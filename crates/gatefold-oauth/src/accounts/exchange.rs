@@ -1,0 +1,89 @@
+//! A token for a source, for the token that a caller came in with (RFC 8693).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use gatefold_core::{Digest, Secret, Timestamp};
+
+use crate::SignInError;
+use crate::client::{ClientSettings, OAuthClient};
+use crate::discovery::server_metadata;
+use crate::endpoint::Endpoints;
+use crate::grant::Tokens;
+use crate::token::TokenEndpoint;
+
+const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
+
+/// How long a token is used whose provider does not say how long it is good. Nobody would notice that
+/// its caller may do less by now.
+const LIFETIME: Duration = Duration::from_mins(5);
+
+/// How callers' tokens are exchanged for those of a source.
+#[derive(Debug, Clone)]
+pub struct TokenExchange {
+    /// Who exchanges whose tokens: at most as many as the configuration trusts issuers.
+    pub exchangers: Vec<TokenExchanger>,
+    /// What the provider calls the source.
+    pub audience: Option<String>,
+    /// The source's address (RFC 8707).
+    pub resource: Option<String>,
+    pub scopes: Vec<String>,
+}
+
+/// A provider that exchanges the tokens of an issuer.
+#[derive(Debug, Clone)]
+pub struct TokenExchanger {
+    /// The issuer of the tokens that callers have. They are shown to nobody but `provider`.
+    pub issuer: String,
+    /// Who exchanges them: mostly the issuer itself.
+    pub provider: String,
+    /// Gatefold's client there.
+    pub client: ClientSettings,
+}
+
+/// A token that somebody came in with.
+#[derive(Debug, Clone)]
+pub struct PresentedBearer {
+    /// The same for all tokens that a program gets for a person with the same rights.
+    pub grant: Digest,
+    pub issuer: Arc<str>,
+    pub value: Secret,
+}
+
+impl TokenExchange {
+    /// Asks for a token for the source.
+    pub(super) async fn ask(
+        &self,
+        presented: &PresentedBearer,
+        endpoints: Endpoints<'_>,
+        now: Timestamp,
+    ) -> Result<Tokens, SignInError> {
+        let mut exchangers = self.exchangers.iter();
+        let exchanger = exchangers.find(|own| *own.issuer == *presented.issuer);
+        let exchanger = exchanger
+            .ok_or_else(|| SignInError::NoExchange { issuer: presented.issuer.to_string() })?;
+        let client_id = exchanger.client.id.as_deref();
+        let (provider, client_id) = (&exchanger.provider, client_id.unwrap_or_default());
+        let server = server_metadata(endpoints, provider).await?;
+        let server = server.ok_or_else(|| SignInError::NoMetadata { issuer: provider.clone() })?;
+        let client = OAuthClient::configured(client_id, &exchanger.client, &server);
+        let scope = self.scopes.join(" ");
+        let mut fields = vec![
+            ("grant_type", GRANT_TYPE),
+            ("subject_token", presented.value.expose()),
+            ("subject_token_type", ACCESS_TOKEN),
+            ("requested_token_type", ACCESS_TOKEN),
+        ];
+        let wanted =
+            [("audience", self.audience.as_deref()), ("resource", self.resource.as_deref())];
+        fields.extend(wanted.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        if !scope.is_empty() {
+            fields.push(("scope", &scope));
+        }
+        let tokens = TokenEndpoint::of(&server).ask(endpoints, &client, &fields, now).await?;
+        let expires_at = tokens.expires_at.or(Some(now.plus(LIFETIME)));
+        // The caller's next token brings the next one here.
+        Ok(Tokens { expires_at, refresh: None, ..tokens })
+    }
+}
