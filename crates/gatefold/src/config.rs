@@ -42,6 +42,7 @@ use gatefold_catalog::{GroupRules, KindName};
 use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
 use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
+use gatefold_egress::IpNet;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_issuer::PublicUrl;
 use gatefold_mcp::StartLimits;
@@ -343,6 +344,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// `Origin` headers that are accepted besides those of the loopback.
     pub allowed_origins: Vec<String>,
+    /// The proxies that are believed when they say where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
     /// The largest request body, in bytes.
     pub request_bytes: u64,
     /// The most bytes of larger requests under way, in total.
@@ -379,6 +382,7 @@ impl Default for ServerConfig {
             sign_in: None,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
             request_bytes: 4 * 1024 * 1024,
             requests_bytes: 32 * 1024 * 1024,
             body_deadline: Duration::from_secs(30),

@@ -224,6 +224,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     server.sign_in                  default           nobody signs in here
     server.allowed_hosts            default           []
     server.allowed_origins          default           []
+    server.trusted_proxies          default           []
     server.session_idle             default           "30m"
     secrets.file                    default           secrets are in the operating system's keyring
     secrets.root_key                default           a file in the state directory

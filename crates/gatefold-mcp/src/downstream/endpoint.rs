@@ -3,6 +3,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::identity::{Authenticator, SoleUser};
+use gatefold_egress::IpNet;
+
 use super::tls::ListenerTls;
 
 /// How an HTTP endpoint behaves.
@@ -13,6 +15,8 @@ pub struct HttpEndpoint {
     /// Web pages that may use it (the `Origin` header). Requests without an origin are always
     /// allowed.
     pub allowed_origins: Vec<String>,
+    /// The networks of proxies that are believed when they say where a request comes from.
+    pub trusted_proxies: Vec<IpNet>,
     pub request_body_bytes: usize,
     /// What larger requests may take in memory together while they are read and worked on, in
     /// bytes. At least one of the largest always fits.
@@ -44,6 +48,7 @@ impl Default for HttpEndpoint {
         Self {
             allowed_hosts: loopback.to_vec(),
             allowed_origins: origins.map(str::to_owned).to_vec(),
+            trusted_proxies: Vec::new(),
             request_body_bytes: 4 * 1024 * 1024,
             requests_bytes: 32 * 1024 * 1024,
             body_deadline: Duration::from_secs(30),
@@ -63,6 +68,7 @@ impl fmt::Debug for HttpEndpoint {
         f.debug_struct("HttpEndpoint")
             .field("allowed_hosts", &self.allowed_hosts)
             .field("allowed_origins", &self.allowed_origins)
+            .field("trusted_proxies", &self.trusted_proxies)
             .field("request_body_bytes", &self.request_body_bytes)
             .field("requests_bytes", &self.requests_bytes)
             .field("body_deadline", &self.body_deadline)

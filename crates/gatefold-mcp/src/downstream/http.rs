@@ -41,6 +41,7 @@ mod connections;
 mod headers;
 mod parting;
 mod posts;
+mod proxies;
 mod securing;
 mod undated;
 

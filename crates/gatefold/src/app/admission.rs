@@ -187,6 +187,7 @@ impl App {
             authenticator: self.factory.client_sent().beside(self.admission.authenticator()),
             ..HttpEndpoint::default()
         };
+        endpoint.trusted_proxies.clone_from(&server.trusted_proxies);
         endpoint.allowed_hosts.extend(server.allowed_hosts.iter().cloned());
         endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
         if let Some(url) = &server.public_url {

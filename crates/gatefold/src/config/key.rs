@@ -46,6 +46,7 @@ pub enum Kind {
     Flag,
     /// A boolean, or a list of IP networks.
     FlagOrNetworks,
+    Networks,
     /// A whole number above zero.
     Count {
         max: u64,
@@ -151,6 +152,7 @@ impl Kind {
             Self::Share => "number",
             Self::Flag => "boolean",
             Self::FlagOrNetworks => "boolean or list of networks",
+            Self::Networks => "list of networks",
             Self::Count { .. } => "whole number",
             Self::Duration => "duration",
             Self::Size => "size",
@@ -189,7 +191,9 @@ impl Kind {
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
             Self::Share => "above zero, at most 1",
-            Self::FlagOrNetworks => "a network is an address and the length of its prefix",
+            Self::FlagOrNetworks | Self::Networks => {
+                "a network is an address and the length of its prefix"
+            }
             Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
             Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",
             Self::Texts => "none of them empty",

@@ -160,7 +160,7 @@ fn kind(kind: &Kind) -> Value {
         }
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::FlagOrNetworks => {
-            let mut networks = list(&pattern("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"));
+            let mut networks = networks();
             networks["maxItems"] = NETWORK_LIMIT.into();
             json!({ "anyOf": [{ "type": "boolean" }, networks] })
         }
@@ -190,6 +190,7 @@ fn kind(kind: &Kind) -> Value {
             arguments["maxItems"] = ITEM_LIMIT.into();
             arguments
         }
+        Kind::Networks => networks(),
         Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
         Kind::Variables => names("^[^=\\u0000]+$", &loose()),
         Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
@@ -249,6 +250,10 @@ fn table_note() -> Value {
         },
         "additionalProperties": false,
     })
+}
+
+fn networks() -> Value {
+    list(&pattern("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"))
 }
 
 /// The keys of Gatefold's client at a provider, and which need which.

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use gatefold_config::{
-    Count, Document, Field, FilePath, ForeignKey, Node, Share, Size, Table, Text, Time, fault,
-    parsed,
+    Count, Document, Field, FilePath, ForeignKey, LimitedItems, Node, Share, Size, Table, Text,
+    Time, fault, parsed,
 };
 use gatefold_core::{AgentId, ClientName, Secret, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
@@ -21,6 +21,7 @@ use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::issuers::{self, PublicAddress};
 use super::kinds::Kinds;
+use super::kinds::allow_private::Network;
 use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
@@ -279,6 +280,7 @@ struct ServerKeys {
     public_url: Option<PublicAddress>,
     allowed_hosts: Vec<Text>,
     allowed_origins: Vec<WebOrigin>,
+    trusted_proxies: LimitedItems<Vec<Network>>,
     session_idle: Option<Time>,
 }
 
@@ -298,6 +300,7 @@ fn server(table: &mut Table<'_>, server: &mut ServerConfig) {
     }
     server.allowed_hosts = keys.allowed_hosts.into_iter().map(|host| host.0).collect();
     server.allowed_origins = keys.allowed_origins.into_iter().map(|origin| origin.0).collect();
+    server.trusted_proxies = keys.trusted_proxies.0.into_iter().map(|own| own.0).collect();
     set(&mut server.session_idle, keys.session_idle);
     server.tls = table.field("tls").and_then(|field| tls(&field));
 }

@@ -42,6 +42,7 @@ fn an_empty_file_has_the_documented_defaults() {
                 sign_in: None,
                 allowed_hosts: [],
                 allowed_origins: [],
+                trusted_proxies: [],
                 request_bytes: 4194304,
                 requests_bytes: 33554432,
                 body_deadline: 30s,
@@ -223,6 +224,9 @@ fn every_key_is_taken() {
             ],
             allowed_origins: [
                 "https://console.example",
+            ],
+            trusted_proxies: [
+                10.0.0.0/8,
             ],
             request_bytes: 524288,
             requests_bytes: 33554432,
@@ -434,6 +438,7 @@ shutdown = "3s"
 listen = "localhost:${PORT}"
 allowed_hosts = ["gatefold.example"]
 allowed_origins = ["https://console.example"]
+trusted_proxies = ["10.0.0.0/8"]
 tls = { cert = "/tls/cert.pem", key = "/tls/key.pem" }
 
 [state]

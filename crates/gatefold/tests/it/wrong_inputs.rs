@@ -155,6 +155,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a list of addresses", "[server]\nlisten = ['127.0.0.1:80']"),
     ("host and port apart", "[server]\nport = 80"),
     ("any origin", "[server]\nallowed_origins = ['*']"),
+    ("a proxy by its name", "[server]\ntrusted_proxies = ['proxy.example']"),
     ("a certificate without its key", "[server]\ntls = { cert = 'cert.pem' }"),
     ("seconds for a timeout", "[sources.a]\ncommand = 'x'\ntimeout = 30"),
     ("another client's address", "[sources.a]\ncommand = 'x'\nserverUrl = 'http://h'"),
@@ -280,6 +281,10 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
     # any origin
     gatefold.toml:2:20: `server.allowed_origins[0]` is not an origin: "*"
       help: write scheme, host and port as a browser sends them: "https://host.example"
+
+    # a proxy by its name
+    gatefold.toml:2:20: `server.trusted_proxies[0]` is not a network: "proxy.example"
+      help: write an address and the length of its prefix: "10.0.0.0/8"
 
     # a certificate without its key
     gatefold.toml:2:7: `server.tls` has no `key`

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +12,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::ConnectInfo;
 use gatefold_core::{Clock as _, SystemClock};
+use gatefold_egress::IpNet;
 use hyper::body::{Frame, Incoming, SizeHint};
 use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
@@ -24,6 +24,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::proxies::ConnectionPeer;
 use super::{securing, undated};
 use crate::downstream::endpoint::HttpEndpoint;
 use crate::downstream::tls::ListenerTls;
@@ -50,6 +51,7 @@ pub(super) async fn serve(
         open: Mutex::default(),
     });
     let tasks = TaskTracker::new();
+    let trusted: Arc<[IpNet]> = endpoint.trusted_proxies.as_slice().into();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -74,6 +76,7 @@ pub(super) async fn serve(
         };
         let terms = ConnectionTerms {
             tls: endpoint.tls.clone(),
+            trusted: trusted.clone(),
             head_deadline: endpoint.head_deadline,
             idle: endpoint.connection_idle,
         };
@@ -93,6 +96,7 @@ fn is_of_one_connection(error: &io::Error) -> bool {
 /// How a connection is served.
 struct ConnectionTerms {
     tls: Option<Arc<ListenerTls>>,
+    trusted: Arc<[IpNet]>,
     /// From its beginning to the head of its first request, the handshake included.
     head_deadline: Duration,
     idle: Duration,
@@ -103,9 +107,9 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
-    let ConnectionTerms { tls, head_deadline, idle } = terms;
+    let ConnectionTerms { tls, trusted, head_deadline, idle } = terms;
     let mut first_head = pin!(sleep(head_deadline));
-    let peer = stream.peer_addr().ok();
+    let peer = stream.peer_addr().ok().map(|address| ConnectionPeer { address, trusted });
     let Some(tls) = tls else {
         return exchange(stream, peer, app, place, first_head, idle).await;
     };
@@ -123,7 +127,7 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
 /// Serves the requests of a connection. `first_head` is when the head of the first must be there.
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
-    peer: Option<SocketAddr>,
+    peer: Option<ConnectionPeer>,
     app: Router,
     place: ConnectionPlace,
     mut first_head: Pin<&mut Sleep>,
@@ -135,8 +139,9 @@ async fn exchange(
     let state = place.state.clone();
     let app = TowerToHyperService::new(app);
     let service = service_fn(move |mut request: hyper::Request<Incoming>| {
-        if let Some(peer) = peer {
-            request.extensions_mut().insert(ConnectInfo(peer));
+        if let Some(peer) = &peer {
+            let client = peer.client(request.headers());
+            request.extensions_mut().insert(ConnectInfo(client));
         }
         let under_way = RequestUnderWay::begin(state.clone());
         let answer = app.call(request);

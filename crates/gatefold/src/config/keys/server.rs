@@ -117,6 +117,22 @@ pub(super) const SERVER: FixedSection = FixedSection {
             )
         },
         Key {
+            details: "A request from one comes from where its `X-Forwarded-For` says, which decides on limits \
+                      on addresses: guesses at passwords, registrations, new sessions. What the header says \
+                      before the last address of no proxy is not believed.",
+            value: |config| {
+                let proxies = config.server.trusted_proxies.iter();
+                Some(proxies.map(ToString::to_string).collect())
+            },
+            example: "[\"127.0.0.1\", \"10.0.0.0/8\"]",
+            applies: ApplyMode::Restart,
+            ..Key::new(
+                "trusted_proxies",
+                Kind::Networks,
+                "The proxies that say where requests come from.",
+            )
+        },
+        Key {
             details: "Only clients that begin with `initialize` have sessions, and hardly any says \
                       goodbye. A session with a stream or a call under way is not silent.",
             value: |config| Some(duration(config.server.session_idle)),

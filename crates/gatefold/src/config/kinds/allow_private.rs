@@ -109,7 +109,7 @@ impl<'de> Visitor<'de> for AllowPrivateVisitor {
 }
 
 /// A network, or one address.
-struct Network(IpNet);
+pub(crate) struct Network(pub(crate) IpNet);
 
 impl<'de> Deserialize<'de> for Network {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
