@@ -50,6 +50,11 @@ impl<K: Clone + Eq + Hash, V> RecentMap<K, V> {
         self.entries.retain(|key, _| holds(key));
     }
 
+    /// All values, in no order.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.values().map(|entry| &entry.value)
+    }
+
     pub fn len(&self) -> usize {
         self.entries.len()
     }

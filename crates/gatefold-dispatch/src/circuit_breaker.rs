@@ -1,8 +1,47 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gatefold_core::{RecentMap, UpstreamIdentity};
 use serde::Serialize;
 use tokio::time::Instant;
+
+/// The most identities at a source whose failures are counted. Beyond, those that called longest ago
+/// begin anew.
+const IDENTITIES: usize = 1024;
+
+/// The circuit breakers of one source: one for each identity, since what fails for one account may work
+/// for the others.
+#[derive(Debug)]
+pub(crate) struct SourceBreakers {
+    failure_limit: u32,
+    pause: Duration,
+    /// At most [`IDENTITIES`].
+    each: Mutex<RecentMap<UpstreamIdentity, Arc<CircuitBreaker>>>,
+}
+
+impl SourceBreakers {
+    pub(crate) fn new(failure_limit: u32, pause: Duration) -> Self {
+        Self { failure_limit, pause, each: Mutex::new(RecentMap::new(IDENTITIES)) }
+    }
+
+    pub(crate) fn of(&self, identity: &UpstreamIdentity) -> Arc<CircuitBreaker> {
+        let mut each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(own) = each.get(identity) {
+            return own.clone();
+        }
+        let own = Arc::new(CircuitBreaker::new(self.failure_limit, self.pause));
+        each.insert(identity.clone(), own.clone());
+        own
+    }
+
+    /// Whether the source gets no calls from anybody who called it lately.
+    pub(crate) fn state(&self) -> BreakerState {
+        let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_open = |own: &Arc<CircuitBreaker>| own.state() == BreakerState::Open;
+        let is_down = !each.is_empty() && each.values().all(is_open);
+        if is_down { BreakerState::Open } else { BreakerState::Closed }
+    }
+}
 
 /// Stops calls to a source for a while after several failures in a row.
 ///

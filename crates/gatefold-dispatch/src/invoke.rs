@@ -221,7 +221,8 @@ impl PinnedTurn {
         let target = permit.target().clone();
         let slot = self.runtime.slots.get(&target.domain);
         let slot = slot.expect("a snapshot is built from its runtime's slots");
-        let pass = slot.breaker.pass().map_err(|wait| paused(slot, wait))?;
+        let breaker = slot.breakers.of(&slot.identity(&self.principal));
+        let pass = breaker.pass().map_err(|wait| paused(slot, wait))?;
         let place = chain.timer.within(slot.bulkhead.enter()).await;
         let place = place
             .map_err(|_| without_place(&target))?

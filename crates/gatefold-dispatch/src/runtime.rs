@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use crate::bulkhead::Bulkhead;
 use crate::catalogues::{Catalogue, Catalogues};
-use crate::circuit_breaker::{BreakerState, CircuitBreaker};
+use crate::circuit_breaker::{BreakerState, SourceBreakers};
 use crate::room::{ResultPlaces, SourcePlaces};
 use crate::traffic::Traffic;
 use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
@@ -69,12 +69,12 @@ pub struct Runtime {
 
 pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
 
-/// A source with its bulkhead and its circuit breaker, which survive reloads that do not change the
+/// A source with its bulkhead and its circuit breakers, which survive reloads that do not change the
 /// source.
 pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
     pub(crate) bulkhead: Arc<Bulkhead>,
-    pub(crate) breaker: Arc<CircuitBreaker>,
+    pub(crate) breakers: Arc<SourceBreakers>,
     pub(crate) places: SourcePlaces,
     pub(crate) traffic: Arc<Traffic>,
     /// When a turn first asked for the source's first list.
@@ -147,17 +147,17 @@ impl Runtime {
             let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
             let first_asked = same.map(|old| old.first_asked.clone()).unwrap_or_default();
             let old = same.filter(|_| keeps_limits);
-            let (bulkhead, breaker, places) = match old {
-                Some(old) => (old.bulkhead.clone(), old.breaker.clone(), old.places.clone()),
+            let (bulkhead, breakers, places) = match old {
+                Some(old) => (old.bulkhead.clone(), old.breakers.clone(), old.places.clone()),
                 None => (
                     Arc::new(Bulkhead::new(limits.calls_in_flight, limits.calls_waiting)),
-                    Arc::new(CircuitBreaker::new(limits.breaker_failures, limits.breaker_pause)),
+                    Arc::new(SourceBreakers::new(limits.breaker_failures, limits.breaker_pause)),
                     places.for_source(),
                 ),
             };
             (
                 domain,
-                Arc::new(Slot { setup: source, bulkhead, breaker, places, traffic, first_asked }),
+                Arc::new(Slot { setup: source, bulkhead, breakers, places, traffic, first_asked }),
             )
         });
         let slots = Arc::new(slots.collect::<Slots>());
@@ -273,7 +273,7 @@ fn report(slot: &Slot) -> SourceReport {
         domain: source.domain().clone(),
         status: source.status(),
         last_lines: source.last_lines(),
-        breaker: slot.breaker.state(),
+        breaker: slot.breakers.state(),
         tools: manifest.map_or(0, |m| m.tools().len()),
         prompts: manifest.map_or(0, |m| m.prompts().len()),
         resources: manifest.map_or(0, |m| m.resources().len() + m.templates().len()),

@@ -1,6 +1,6 @@
 //! One source that offers each user something different.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,8 +14,8 @@ use gatefold_core::{
     ToolName, UpstreamIdentity, UserId,
 };
 use gatefold_dispatch::{
-    AdmittedCall, CallContext, Caller, IdentityScope, Limits, Manifests, PinnedTurn, Setup,
-    Source as _, SourceSetup, StatelessAdapter, StatelessSettings, StatelessSource,
+    AdmittedCall, BreakerState, CallContext, Caller, IdentityScope, Limits, Manifests, PinnedTurn,
+    Setup, Source as _, SourceSetup, StatelessAdapter, StatelessSettings, StatelessSource,
 };
 use gatefold_policy::Policy;
 
@@ -31,6 +31,8 @@ struct PersonalSource {
     tools: Mutex<BTreeMap<&'static str, Vec<&'static str>>>,
     /// The names of everybody it was asked about.
     asked: Mutex<Vec<String>>,
+    /// Whose calls fail.
+    failing: Mutex<BTreeSet<&'static str>>,
 }
 
 impl StatelessSource for PersonalSource {
@@ -59,6 +61,11 @@ impl StatelessSource for PersonalSource {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>> {
         let UpstreamIdentity::User(user) = context.identity else { panic!("a user calls") };
+        if self.failing.lock().unwrap().contains(user.as_str()) {
+            let domain = call.target().domain.clone();
+            let reason = "it refuses this account".to_owned();
+            return async { Err(CallError::Unavailable { domain, reason, source: None }) }.boxed();
+        }
         let json = raw(&format!("\"{} for {user}\"", call.target().name));
         async { Ok(Payload { json, is_error: false }) }.boxed()
     }
@@ -194,6 +201,33 @@ async fn what_both_are_offered_is_called_for_whoever_calls_and_the_record_says_w
         assert_eq!(said, format!("\"read for {name}\""));
         assert_eq!(bench.world.log.last().opened.principal.user.as_str(), name);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_fails_for_one_identity_pauses_its_calls_alone() {
+    let bench = Bench::known().await;
+    bench.personal.failing.lock().unwrap().insert("ann");
+    let call = async |principal: &Principal| {
+        let called = bench.world.call_as(principal, "own__read", "{}").await;
+        called.map(|_| "done".to_owned()).unwrap_or_else(|error| error.to_string())
+    };
+    let limit = Limits::default().breaker_failures;
+    for _ in 0..limit {
+        assert_eq!(call(&ann()).await, "`own` is unavailable: it refuses this account");
+    }
+    let paused = "`own` is unavailable: its last calls failed; it is tried again in 11 s";
+    assert_eq!(call(&ann()).await, paused);
+    assert_eq!(call(&bob()).await, "done");
+    let state = || bench.world.report("own").breaker;
+    assert_eq!(state(), BreakerState::Closed, "the source is there");
+    bench.personal.failing.lock().unwrap().insert("bob");
+    for _ in 0..limit {
+        call(&bob()).await;
+    }
+    assert_eq!(state(), BreakerState::Open, "it fails for everybody");
+    bench.personal.failing.lock().unwrap().clear();
+    tokio::time::advance(Limits::default().breaker_pause).await;
+    assert_eq!((call(&ann()).await, call(&bob()).await), ("done".to_owned(), "done".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]

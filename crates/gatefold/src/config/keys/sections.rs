@@ -286,6 +286,8 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new("calls_waiting", count(), "How many calls wait for a place at one source.")
         },
         Key {
+            details: "Where users or clients have accounts of their own at a source, each account's \
+                      failures pause its own calls.",
             value: |config| Some(config.limits.breaker_failures.into()),
             example: "3",
             ..Key::new(
