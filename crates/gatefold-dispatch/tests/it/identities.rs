@@ -209,7 +209,7 @@ async fn what_fails_for_one_identity_pauses_its_calls_alone() {
     bench.personal.failing.lock().unwrap().insert("ann");
     let call = async |principal: &Principal| {
         let called = bench.world.call_as(principal, "own__read", "{}").await;
-        called.map(|_| "done".to_owned()).unwrap_or_else(|error| error.to_string())
+        called.map_or_else(|error| error.to_string(), |_| "done".to_owned())
     };
     let limit = Limits::default().breaker_failures;
     for _ in 0..limit {
