@@ -155,7 +155,11 @@ impl HttpApi {
         }
     }
 
-    async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
+    async fn answer(
+        &self,
+        call: AdmittedCall,
+        mut context: CallContext,
+    ) -> Result<Payload, CallError> {
         let target = call.target().clone();
         let Some(definition) = call.definition() else {
             return Err(
@@ -171,7 +175,15 @@ impl HttpApi {
             error => invalid(&target, error.to_string()),
         })?;
         self.take_turn(&context).await?;
-        let (response, signed_with) = self.send(&prepared, request, &context, &target).await?;
+        let mut sent = self.send(&prepared, request.clone(), &context, &target).await;
+        // Nothing was done for a caller without a sign-in.
+        if matches!(sent, Err(CallError::NeedsSignIn { .. }))
+            && let Some(port) = &self.credentials
+            && context.sign_in_by_link(&**port, &self.settings.domain).await
+        {
+            sent = self.send(&prepared, request, &context, &target).await;
+        }
+        let (response, signed_with) = sent?;
         let has_program = prepared.extract.is_some();
         let (status, headers) = (response.status(), response.headers().clone());
         let (url, limit) = (response.url().clone(), context.result_bytes);

@@ -37,6 +37,7 @@ mod run;
 mod runtime;
 mod seal;
 mod searching;
+mod sign_in;
 mod source;
 mod stateless;
 mod tasks;

@@ -338,16 +338,25 @@ async fn message(stream: &mut MessageStream, member: &str) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
     let provider = Provider::start().await.unwrap();
-    let scratch = scratch(&provider, "");
+    let scratch = scratch(&provider, HURRIED);
     sign_in(&scratch).await;
     run(&scratch, &["logout", "server"]);
-    let gateway = Gateway::serve(&scratch).await;
+    signs_in_during(&scratch, &provider, CALL).await;
+}
+
+/// Calls may take no longer than this.
+pub(crate) const HURRIED: &str = "[limits]\ncall_deadline = '1s'\n";
+const HURRY: Duration = Duration::from_secs(1);
+
+/// Makes a call over HTTP whose client declines to open a page, then one whose user signs in there.
+pub(crate) async fn signs_in_during(scratch: &Scratch, provider: &Provider, call: &str) {
+    let gateway = Gateway::serve(scratch).await;
     let mut client = RawClient::new(gateway.url())
         .unwrap()
         .with_capabilities(r#"{"elicitation":{"form":{},"url":{}}}"#);
     client.initialize().await.unwrap();
     for (choice, works) in [("decline", false), ("accept", true)] {
-        let params = format!(r#"{{"name": "execute_tool", "arguments": {CALL}}}"#);
+        let params = format!(r#"{{"name": "execute_tool", "arguments": {call}}}"#);
         let mut stream = client.open("tools/call", &params).await.unwrap();
         let question = message(&mut stream, "method").await;
         assert_eq!(question["method"], "elicitation/create");
@@ -355,6 +364,7 @@ async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
         let url = question["params"]["url"].as_str().unwrap();
         assert!(url.starts_with(&provider.issuer()), "{url}");
         if works {
+            sleep(2 * HURRY).await;
             assert_eq!(browse(url).await.unwrap().0, 200);
         }
         let answer = serde_json::json!({

@@ -8,7 +8,7 @@ use gatefold_testkit::{Provider, RawClient};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::accounts::{Waiting, sign_in};
+use crate::accounts::{HURRIED, Waiting, sign_in, signs_in_during};
 use crate::process::{Gateway, Run, run};
 use crate::scratch::Scratch;
 
@@ -87,6 +87,16 @@ async fn every_command_says_that_a_sign_in_is_missing_and_login_mends_it() {
     let shown = run(&scratch, &["config", "show"]);
     assert!(shown.stdout.contains("authorization_code"), "{}", shown.stdout);
     assert!(!shown.stdout.contains("planted"), "{}", shown.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
+    let provider = Provider::start().await.unwrap();
+    let scratch = scratch(&provider, &addresses(&provider), HURRIED);
+    sign_in(&scratch).await;
+    run(&scratch, &["logout", "server"]);
+    let call = r#"{"tool_name": "server__write", "arguments": {}}"#;
+    signs_in_during(&scratch, &provider, call).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

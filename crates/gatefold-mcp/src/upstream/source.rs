@@ -37,7 +37,6 @@ mod dispatched;
 mod lists;
 mod own_lists;
 mod pool;
-mod sign_in;
 mod subscriptions;
 
 pub use self::lists::{GATHERING, LONGEST_GATHERING};

@@ -36,15 +36,15 @@ impl McpSource {
     pub(super) async fn call(
         self: Arc<Self>,
         permit: Permit,
-        context: CallContext,
+        mut context: CallContext,
     ) -> Result<Outcome, CallError> {
         let result = self.clone().call_as_is(&permit, &context).await;
-        match result {
-            Err(CallError::NeedsSignIn { .. }) if self.signed_in_by_link(&context).await => {
-                self.call_as_is(&permit, &context).await
-            }
-            result => result,
+        if !matches!(result, Err(CallError::NeedsSignIn { .. }))
+            || !context.sign_in_by_link(&*self.credentials, &self.settings.domain).await
+        {
+            return result;
         }
+        self.call_as_is(&permit, &context).await
     }
 
     async fn call_as_is(

@@ -3,27 +3,29 @@
 
 use std::time::Duration;
 
-use gatefold_dispatch::{CallContext, Question};
+use gatefold_core::Domain;
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::to_raw_value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
-use super::McpSource;
-use crate::protocol::methods;
+use crate::{CallContext, Credentials, Question};
 
 /// How long a call waits for its user to sign in.
 const PERSON_DEADLINE: Duration = Duration::from_secs(300);
 
-impl McpSource {
-    /// Asks the call's client to have its user sign in, and waits until they did. Returns whether
-    /// they did.
-    pub(super) async fn signed_in_by_link(&self, context: &CallContext) -> bool {
-        if !context.peer.capabilities().opens_pages() {
+impl CallContext {
+    /// Asks the call's client to have its user sign in at a source, and waits until they did. Returns
+    /// whether they did. What the call may take is put off by as long.
+    pub async fn sign_in_by_link(
+        &mut self,
+        credentials: &dyn Credentials,
+        domain: &Domain,
+    ) -> bool {
+        if !self.peer.capabilities().opens_pages() {
             return false;
         }
-        let domain = &self.settings.domain;
-        let link = match self.credentials.sign_in_link(domain, &context.identity).await {
+        let link = match credentials.sign_in_link(domain, &self.identity).await {
             Ok(link) => link,
             Err(error) => {
                 tracing::debug!(%domain, ?error, "no link to sign in at was offered");
@@ -37,8 +39,9 @@ impl McpSource {
             "message": format!("Sign in at `{domain}`, so that its tools can be used."),
         });
         let params = to_raw_value(&params).expect("a JSON value is valid JSON");
-        let question = Question { method: methods::ELICIT.to_owned(), params };
-        let answer = match context.peer.ask(question).await {
+        let question = Question { method: "elicitation/create".to_owned(), params };
+        let asked_at = Instant::now();
+        let answer = match self.peer.ask(question).await {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::debug!(%domain, %error, "a client did not open a page");
@@ -49,8 +52,11 @@ impl McpSource {
             return false;
         }
         // The person may take longer than a call may.
-        let _pause = context.peer.pause();
-        timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false)
+        let pause = self.peer.pause();
+        let has_signed_in = timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false);
+        drop(pause);
+        self.deadline += asked_at.elapsed();
+        has_signed_in
     }
 }
 
