@@ -48,6 +48,11 @@ pub enum StoreError {
          after `gatefold logout`"
     )]
     OtherRootKey { path: PathBuf },
+    #[error(
+        "the root key could not be had from `{program}`: {reason}; run the command of \
+         `secrets.root_key` yourself to see what it prints"
+    )]
+    RootKeyCommand { program: String, reason: String },
     #[error("a sign-in in `{path}` was altered; sign in again")]
     AlteredGrant { path: PathBuf },
     #[error("too many sign-ins are kept, the limit: {limit}")]
@@ -159,6 +164,7 @@ impl StoreError {
             Self::ApprovalUsed(_) => "approval_used",
             Self::TooManyApprovals { .. } => "too_many_approvals",
             Self::OtherRootKey { .. } => "other_root_key",
+            Self::RootKeyCommand { .. } => "root_key_command",
             Self::AlteredGrant { .. } => "altered_grant",
             Self::TooManyGrants { .. } => "too_many_grants",
             Self::NoToken(_) => "no_token",

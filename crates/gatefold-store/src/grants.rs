@@ -17,11 +17,13 @@ use crate::sealing::{SealedText, Sealer};
 use crate::{Store, StoreError, opening};
 
 mod data_keys;
+mod key_command;
 mod root_key;
 
 use self::data_keys::DataKey;
-pub use self::root_key::RootKey;
+pub use self::key_command::{KeyCommand, ROOT_KEY_BYTES};
 use self::root_key::RootKeys;
+pub use self::root_key::{RootKey, RootSecret};
 
 /// The most grants of one state directory.
 const GRANTS: i64 = 100_000;
@@ -99,6 +101,9 @@ impl GrantTable {
             .await;
         let row = row.and_then(|row| row.as_ref().map(SealedGrant::read).transpose());
         let Some(kept) = row.map_err(|source| store.error(source))? else { return Ok(None) };
+        drop(connection);
+        self.root.ready().await?;
+        let mut connection = store.connection().await;
         let generation = kept.generation.cast_unsigned();
         let opener = self.sealer(&mut connection, kept.data_key).await?;
         let text = kept.opened(&opener, key).and_then(|text| String::from_utf8(text).ok());
@@ -212,6 +217,7 @@ impl GrantTable {
         let store = self.store.inner();
         // Two rotations at once would drop each other's root key.
         let _turn = opening::wait_to_start(self.store.state_dir()).await?;
+        self.root.ready().await?;
         let root = self.root.renewed().await?;
         let fresh = DataKey::fresh()?;
         let mut connection = store.connection().await;
@@ -247,6 +253,7 @@ impl GrantTable {
     /// The newest data key. Makes the first one.
     async fn current(&self) -> Result<DataKey, StoreError> {
         let store = self.store.inner();
+        self.root.ready().await?;
         {
             let mut connection = store.connection().await;
             let newest = data_keys::newest(&mut connection).await;

@@ -48,7 +48,9 @@ pub use access_tokens::{
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
 pub use error::StoreError;
-pub use grants::{GrantKey, GrantTable, GrantText, RootKey};
+pub use grants::{
+    GrantKey, GrantTable, GrantText, KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret,
+};
 pub use health::{Health, examine};
 pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};

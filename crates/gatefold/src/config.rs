@@ -22,6 +22,7 @@ mod pins;
 mod profiles;
 mod resolve;
 mod role;
+mod root_key;
 mod schema;
 mod sections;
 mod shown;

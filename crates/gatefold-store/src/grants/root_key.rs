@@ -8,7 +8,9 @@ use std::{fs, io::ErrorKind};
 use gatefold_core::Secret;
 use gatefold_dispatch::SealKey;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::OnceCell;
 
+use super::key_command::KeyCommand;
 use crate::blocking::blocking;
 use crate::sealing::Sealer;
 use crate::{StoreError, key};
@@ -29,9 +31,17 @@ const PURPOSE: &str = "gatefold data keys";
 pub struct RootKey {
     /// A secret from elsewhere. Without it, the key is in the file `root.key` of the state directory,
     /// which only its owner can read, and which is made when it is needed.
-    pub given: Option<Secret>,
+    pub given: Option<RootSecret>,
     /// The secret before it, for as long as not everything is sealed anew.
-    pub previous: Option<Secret>,
+    pub previous: Option<RootSecret>,
+}
+
+/// A root key from elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RootSecret {
+    Text(Secret),
+    /// Run when the key is needed, once.
+    Command(KeyCommand),
 }
 
 /// A root key that is ready for use.
@@ -41,8 +51,31 @@ pub(super) struct RootSealer {
 }
 
 pub(super) struct RootKeys {
-    root: RootKey,
+    given: Option<GivenKey>,
+    previous: Option<GivenKey>,
     state_dir: PathBuf,
+}
+
+/// A key from elsewhere, and what it came to.
+struct GivenKey {
+    secret: RootSecret,
+    sealer: OnceCell<Arc<RootSealer>>,
+}
+
+impl GivenKey {
+    fn new(secret: RootSecret) -> Self {
+        Self { secret, sealer: OnceCell::new() }
+    }
+
+    async fn sealer(&self) -> Result<Arc<RootSealer>, StoreError> {
+        let had = async {
+            Ok(match &self.secret {
+                RootSecret::Text(text) => RootSealer::given(text),
+                RootSecret::Command(command) => RootSealer::given(&command.run().await?),
+            })
+        };
+        self.sealer.get_or_try_init(|| had).await.cloned()
+    }
 }
 
 impl RootSealer {
@@ -60,13 +93,24 @@ impl RootSealer {
 
 impl RootKeys {
     pub(super) fn new(root: RootKey, state_dir: &Path) -> Self {
-        Self { root, state_dir: state_dir.to_owned() }
+        let RootKey { given, previous } = root;
+        let [given, previous] = [given, previous].map(|secret| secret.map(GivenKey::new));
+        Self { given, previous, state_dir: state_dir.to_owned() }
+    }
+
+    /// Has the keys from elsewhere at hand. A program may take long to print one, and nobody else waits
+    /// for it: so this comes before the database is held.
+    pub(super) async fn ready(&self) -> Result<(), StoreError> {
+        for given in [&self.given, &self.previous].into_iter().flatten() {
+            given.sealer().await?;
+        }
+        Ok(())
     }
 
     /// The key for new data keys. Makes the file if it is needed and there is none.
     pub(super) async fn newest(&self) -> Result<Arc<RootSealer>, StoreError> {
-        match &self.root.given {
-            Some(given) => Ok(RootSealer::given(given)),
+        match &self.given {
+            Some(given) => given.sealer().await,
             None => Ok(RootSealer::new(self.in_file(read_or_create).await?[0])),
         }
     }
@@ -76,11 +120,11 @@ impl RootKeys {
         &self,
         fingerprint: &[u8],
     ) -> Result<Option<Arc<RootSealer>>, StoreError> {
-        let RootKey { given, previous } = &self.root;
-        let given = [given, previous].into_iter().flatten().map(RootSealer::given);
-        let found = given.into_iter().find(|key| key.fingerprint == fingerprint);
-        if found.is_some() {
-            return Ok(found);
+        for given in [&self.given, &self.previous].into_iter().flatten() {
+            let key = given.sealer().await?;
+            if key.fingerprint == fingerprint {
+                return Ok(Some(key));
+            }
         }
         let keys = self.in_file(read_if_there).await?;
         let mut keys = keys.into_iter().map(RootSealer::new);
@@ -89,8 +133,8 @@ impl RootKeys {
 
     /// The key to seal everything anew with. In our own file it is a new one, before the old one.
     pub(super) async fn renewed(&self) -> Result<Arc<RootSealer>, StoreError> {
-        if let Some(given) = &self.root.given {
-            return Ok(RootSealer::given(given));
+        if let Some(given) = &self.given {
+            return given.sealer().await;
         }
         let mut fresh = [0; BYTES];
         getrandom::fill(&mut fresh).map_err(StoreError::Random)?;
@@ -104,7 +148,7 @@ impl RootKeys {
 
     /// Forgets the old key, once nothing is sealed with it: the second one of the file, or the file.
     pub(super) async fn settle(&self) -> Result<(), StoreError> {
-        if self.root.given.is_none() {
+        if self.given.is_none() {
             return self.in_file(|path| key::replace(path, &read(path)?[0])).await;
         }
         let removed = |path: &Path| match fs::remove_file(path) {

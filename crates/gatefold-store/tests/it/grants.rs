@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use gatefold_core::{Domain, ManualClock, Secret, UpstreamIdentity, UserId};
-use gatefold_store::{GrantKey, GrantTable, RootKey, Store, StoreError};
+use gatefold_store::{GrantKey, GrantTable, KeyCommand, RootKey, RootSecret, Store, StoreError};
 use sqlx::Connection as _;
 use tempfile::tempdir;
 
@@ -34,7 +34,8 @@ async fn text(table: &GrantTable, key: &GrantKey) -> Option<String> {
 }
 
 fn given(current: &str, previous: Option<&str>) -> RootKey {
-    RootKey { given: Some(Secret::new(current)), previous: previous.map(Secret::new) }
+    let text = |key: &str| RootSecret::Text(Secret::new(key));
+    RootKey { given: Some(text(current)), previous: previous.map(text) }
 }
 
 #[tokio::test]
@@ -196,7 +197,7 @@ async fn a_root_key_moves_out_of_the_file_and_back() {
     assert!(!file.exists());
     store.close().await.unwrap();
 
-    let root = RootKey { given: None, previous: Some(Secret::new("elsewhere")) };
+    let root = RootKey { given: None, ..given("", Some("elsewhere")) };
     let (store, table) = open(directory.path(), root).await;
     assert_eq!(text(&table, &key).await.unwrap(), TEXT);
     table.rotate().await.unwrap();
@@ -204,4 +205,63 @@ async fn a_root_key_moves_out_of_the_file_and_back() {
 
     let (_store, table) = open(directory.path(), RootKey::default()).await;
     assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+}
+
+/// A root key that this script prints.
+fn printed(script: &str) -> RootKey {
+    let args = ["-c", script].map(str::to_owned).to_vec();
+    let command = KeyCommand { program: "sh".to_owned(), args };
+    RootKey { given: Some(RootSecret::Command(command)), previous: None }
+}
+
+#[tokio::test]
+async fn a_program_prints_the_root_key_once_and_holds_nobody_up() {
+    let directory = tempdir().unwrap();
+    let key = key("a", None);
+    let runs = directory.path().join("runs");
+    let script =
+        format!("echo run >> '{}'; sleep 0.5; echo {}", runs.display(), "0123456789".repeat(4));
+    let (store, table) = open(directory.path(), printed(&script)).await;
+    assert!(table.read(&key).await.unwrap().is_none());
+    assert!(!runs.exists(), "it is not run before it is needed");
+    let secret = Secret::new(TEXT);
+    let (written, looked) = tokio::join!(table.write(&key, &secret, None), async {
+        let began = Instant::now();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        table.places().await.unwrap();
+        began.elapsed()
+    });
+    assert!(looked < Duration::from_millis(400), "{looked:?}");
+    written.unwrap();
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT);
+    assert_eq!(fs::read_to_string(&runs).unwrap(), "run\n");
+    store.close().await.unwrap();
+
+    let (_store, table) = open(directory.path(), given(&"0123456789".repeat(4), None)).await;
+    assert_eq!(text(&table, &key).await.unwrap(), TEXT, "it is the same key as text");
+}
+
+#[tokio::test]
+async fn a_program_that_prints_no_key_is_named_with_the_reason() {
+    let directory = tempdir().unwrap();
+    let key = key("a", None);
+    for (script, reason) in [
+        ("exit 3", "it ended with exit status: 3"),
+        ("echo planted-short", "it printed less than 32 characters"),
+        ("head -c 5000 /dev/zero | tr '\\0' a", "it printed more than 4096 bytes"),
+        ("printf '\\377%040d' 0", "it printed something else than text"),
+    ] {
+        let (store, table) = open(directory.path(), printed(script)).await;
+        let error = table.write(&key, &Secret::new(TEXT), None).await.unwrap_err().to_string();
+        let told = format!("the root key could not be had from `sh`: {reason}; run the command");
+        assert!(error.starts_with(&told), "{script}: {error}");
+        assert!(!error.contains("planted"), "{error}");
+        store.close().await.unwrap();
+    }
+    let command = KeyCommand { program: "not-installed".to_owned(), args: Vec::new() };
+    let root = RootKey { given: Some(RootSecret::Command(command)), previous: None };
+    let (_store, table) = open(directory.path(), root).await;
+    let error = table.write(&key, &Secret::new(TEXT), None).await.unwrap_err().to_string();
+    assert!(error.contains("`not-installed`: it could not be started"), "{error}");
+    assert!(!directory.path().join("root.key").exists(), "no other key is made instead");
 }

@@ -47,6 +47,7 @@ pub enum Kind {
     /// A boolean, or a list of IP networks.
     FlagOrNetworks,
     Networks,
+    RootKey,
     /// A whole number above zero.
     Count {
         max: u64,
@@ -153,6 +154,7 @@ impl Kind {
             Self::Flag => "boolean",
             Self::FlagOrNetworks => "boolean or list of networks",
             Self::Networks => "list of networks",
+            Self::RootKey => "string or table",
             Self::Count { .. } => "whole number",
             Self::Duration => "duration",
             Self::Size => "size",
@@ -191,6 +193,7 @@ impl Kind {
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
             Self::Share => "above zero, at most 1",
+            Self::RootKey => "a table has `command`, a program and its arguments",
             Self::FlagOrNetworks | Self::Networks => {
                 "a network is an address and the length of its prefix"
             }

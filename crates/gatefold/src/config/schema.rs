@@ -191,6 +191,7 @@ fn kind(kind: &Kind) -> Value {
             arguments
         }
         Kind::Networks => networks(),
+        Kind::RootKey => root_key(&filled()),
         Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
         Kind::Variables => names("^[^=\\u0000]+$", &loose()),
         Kind::Headers => names("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$", &loose()),
@@ -250,6 +251,18 @@ fn table_note() -> Value {
         },
         "additionalProperties": false,
     })
+}
+
+fn root_key(text: &Value) -> Value {
+    let mut command = list(text);
+    command["minItems"] = 1.into();
+    let printed = json!({
+        "type": "object",
+        "properties": { "command": command },
+        "required": ["command"],
+        "additionalProperties": false,
+    });
+    json!({ "anyOf": [text, printed] })
 }
 
 fn networks() -> Value {

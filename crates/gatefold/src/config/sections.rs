@@ -6,9 +6,9 @@ use std::path::PathBuf;
 
 use gatefold_config::{
     Count, Document, Field, FilePath, ForeignKey, LimitedItems, Node, Share, Size, Table, Text,
-    Time, fault, parsed,
+    Time, parsed,
 };
-use gatefold_core::{AgentId, ClientName, Secret, UserId};
+use gatefold_core::{AgentId, ClientName, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::{ClientProfile, ResultFormat};
@@ -25,6 +25,7 @@ use super::kinds::allow_private::Network;
 use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames};
+use super::root_key;
 use super::sign_in;
 use super::sources::{self, SourceDraft};
 use super::tool_modes::ModeOf;
@@ -113,11 +114,8 @@ pub(super) fn read<'a>(
     });
     section(&mut root, "secrets", |table| {
         let keys: SecretsKeys = table.read().unwrap_or_default();
-        let roots: RootKeyKeys = table.read().unwrap_or_default();
         draft.secrets_file = keys.file.map(|path| path.0);
-        let secret = |key: Option<RootKeyText>| key.map(|key| key.0);
-        draft.root_key =
-            RootKey { given: secret(roots.root_key), previous: secret(roots.previous_root_key) };
+        draft.root_key = root_key::read(table);
     });
     section(&mut root, "results", |table| {
         let keys: ResultsKeys = table.read().unwrap_or_default();
@@ -377,30 +375,6 @@ struct StateKeys {
 #[derive(Deserialize, Default)]
 struct SecretsKeys {
     file: Option<FilePath>,
-}
-
-/// Apart from the file: these may themselves be in it.
-#[derive(Deserialize, Default)]
-struct RootKeyKeys {
-    root_key: Option<RootKeyText>,
-    previous_root_key: Option<RootKeyText>,
-}
-
-/// The shortest text that is taken for a root key, in bytes.
-const ROOT_KEY_BYTES: usize = 32;
-
-struct RootKeyText(Secret);
-
-impl<'de> Deserialize<'de> for RootKeyText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(text) = Text::deserialize(deserializer)?;
-        if text.len() < ROOT_KEY_BYTES {
-            let hint =
-                "make one of at least 32 random characters, such as with `openssl rand -base64 32`";
-            return Err(fault("is too short for a key", hint));
-        }
-        Ok(Self(Secret::new(text)))
-    }
 }
 
 #[derive(Deserialize, Default)]

@@ -155,6 +155,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("a list of addresses", "[server]\nlisten = ['127.0.0.1:80']"),
     ("host and port apart", "[server]\nport = 80"),
     ("any origin", "[server]\nallowed_origins = ['*']"),
+    ("a root key of nothing", "[secrets]\nroot_key = { command = [] }"),
     ("a proxy by its name", "[server]\ntrusted_proxies = ['proxy.example']"),
     ("a certificate without its key", "[server]\ntls = { cert = 'cert.pem' }"),
     ("seconds for a timeout", "[sources.a]\ncommand = 'x'\ntimeout = 30"),
@@ -281,6 +282,10 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
     # any origin
     gatefold.toml:2:20: `server.allowed_origins[0]` is not an origin: "*"
       help: write scheme, host and port as a browser sends them: "https://host.example"
+
+    # a root key of nothing
+    gatefold.toml:2:12: `secrets.root_key` names no `command`
+      help: write the program and its arguments: `{ command = ["pass", "show", "gatefold"] }`
 
     # a proxy by its name
     gatefold.toml:2:20: `server.trusted_proxies[0]` is not a network: "proxy.example"

@@ -1,6 +1,7 @@
 //! What is kept, and what protects it.
 
 use super::super::key::{ApplyMode, Key, Kind};
+use super::super::root_key;
 use super::FixedSection;
 
 pub(super) const SECRETS: FixedSection = FixedSection {
@@ -18,22 +19,24 @@ pub(super) const SECRETS: FixedSection = FixedSection {
             ..Key::new("file", Kind::Path, "A file of secrets.")
         },
         Key {
-            details: "At least 32 characters, from a variable or the keyring. Without it, the key is in \
-                      the file `root.key` of the state directory, which only its owner can read.",
-            value: |config| config.root_key.given.as_ref().map(|_| "***".into()),
+            details: "At least 32 characters, from a variable or the keyring, or a `command` that prints \
+                      them: a program and its arguments, run once, when the first sign-in is read or \
+                      kept. Without it, the key is in the file `root.key` of the state directory, which \
+                      only its owner can read.",
+            value: |config| root_key::shown(config.root_key.given.as_ref()),
             unset: "a file in the state directory",
             example: "\"${ROOT_KEY:-Zm9yIGV4YW1wbGUgb25seSwgbm90IGEga2V5ISE=}\"",
             applies: ApplyMode::Restart,
-            ..Key::new("root_key", Kind::Text, "The key that protects kept sign-ins.")
+            ..Key::new("root_key", Kind::RootKey, "The key that protects kept sign-ins.")
         },
         Key {
             details: "Until `gatefold secret rotate` has sealed everything anew. A key in the file needs \
                       no mention.",
-            value: |config| config.root_key.previous.as_ref().map(|_| "***".into()),
+            value: |config| root_key::shown(config.root_key.previous.as_ref()),
             unset: "none",
             example: "\"${OLD_ROOT_KEY:-Zm9yIGV4YW1wbGUgb25seSwgbm90IGEga2V5ISE=}\"",
             applies: ApplyMode::Restart,
-            ..Key::new("previous_root_key", Kind::Text, "The key before `root_key`.")
+            ..Key::new("previous_root_key", Kind::RootKey, "The key before `root_key`.")
         },
     ],
 };

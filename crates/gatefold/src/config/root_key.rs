@@ -1,0 +1,60 @@
+//! `secrets.root_key` and the key before it: a text, or a program that prints it.
+
+use gatefold_config::{Field, Table, Text, Value, fault};
+use gatefold_core::Secret;
+use gatefold_store::{KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret};
+use serde::{Deserialize, Deserializer};
+use serde_json::json;
+
+struct RootKeyText(Secret);
+
+impl<'de> Deserialize<'de> for RootKeyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if text.len() < ROOT_KEY_BYTES {
+            let hint =
+                "make one of at least 32 random characters, such as with `openssl rand -base64 32`";
+            return Err(fault("is too short for a key", hint));
+        }
+        Ok(Self(Secret::new(text)))
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RootCommandKeys {
+    command: Vec<Text>,
+}
+
+/// Reads both keys.
+pub(super) fn read(table: &mut Table<'_>) -> RootKey {
+    let given = table.field("root_key").and_then(|field| secret(&field));
+    let previous = table.field("previous_root_key").and_then(|field| secret(&field));
+    RootKey { given, previous }
+}
+
+fn secret(field: &Field<'_>) -> Option<RootSecret> {
+    if !matches!(field.value(), Value::Table(_)) {
+        let RootKeyText(text) = field.read()?;
+        return Some(RootSecret::Text(text));
+    }
+    let mut table = field.table()?;
+    let keys: Option<RootCommandKeys> = table.read();
+    table.finish();
+    let mut words = keys?.command.into_iter().map(|word| word.0);
+    let Some(program) = words.next() else {
+        let hint = "write the program and its arguments: \
+                    `{ command = [\"pass\", \"show\", \"gatefold\"] }`";
+        field.fault("names no `command`", hint);
+        return None;
+    };
+    Some(RootSecret::Command(KeyCommand { program, args: words.collect() }))
+}
+
+/// A key as it is shown. Arguments may be secret.
+pub(super) fn shown(secret: Option<&RootSecret>) -> Option<serde_json::Value> {
+    Some(match secret? {
+        RootSecret::Text(_) => "***".into(),
+        RootSecret::Command(command) => json!({ "command": command.program }),
+    })
+}
