@@ -138,7 +138,48 @@ impl Jwk {
 
 #[cfg(test)]
 mod tests {
+    use ring::signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY;
+    use serde_json::json;
+
     use super::*;
+
+    /// An RSA key of 1,024 bits, and its signature of [`TEXT`].
+    const SHORT: &str = "oflDQXTM8Dx0Y7tvIeAGjuA2V37ytHT5JvT3jfY0tcUUvvtDPzV43avgR7iPj-nDVvgLHYlHFvYgh-JCtLUKrv08\
+        ou_vjjvUs-UdiNygkeF6JT2FqyodkXJnKn2-5nXEzT6vqaSfBtee7nsVKib1921vW4-0rYSTO82Ht8_Nt_M";
+    const SIGNATURE: &str = "ONgLrQJOcv0PcDYGPiJaqJAKOXp9veYVKuNoS8xZoJCsv97a_ceH4MwDkPb9swrYtnf45Sul89heCxZj-SmlkoRN\
+        FplXsdNdE5kTv7Sq6VWCYXfPhCQCwotPL5v6Zanj332pc8HsQWb4jDn8UvW2eBeRuo8ykUrEkrA0B-T0AXQ";
+    const TEXT: &[u8] = b"a text";
+
+    fn key_set(keys: &[serde_json::Value]) -> Vec<PublicKey> {
+        read(json!({ "keys": keys }).to_string().as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn a_key_that_can_be_broken_vouches_for_nothing() {
+        let signature = URL_SAFE_NO_PAD.decode(SIGNATURE).unwrap();
+        let keys = key_set(&[json!({ "kty": "RSA", "n": SHORT, "e": "AQAB" })]);
+        let KeyMaterial::Rsa { modulus, exponent } = &keys[0].material else { panic!("{keys:?}") };
+        let key = RsaPublicKeyComponents { n: modulus, e: exponent };
+        let legacy = &RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY;
+        assert!(key.verify(legacy, TEXT, &signature).is_ok(), "it did sign it");
+        assert!(!keys[0].verifies(TEXT, &signature));
+    }
+
+    #[test]
+    fn a_set_has_a_limit() {
+        let key = |number: usize| {
+            let (id, x) = (number.to_string(), URL_SAFE_NO_PAD.encode([7; 32]));
+            json!({ "kty": "OKP", "crv": "Ed25519", "kid": id, "x": x })
+        };
+        let all: Vec<_> = (0..KEYS + 10).map(key).collect();
+        let kept = key_set(&all);
+        assert_eq!(kept.len(), KEYS);
+        let is_kept = |number: usize| {
+            let id = number.to_string();
+            kept.iter().any(|key| key.is_meant(Some(&id), Algorithm::EdDsa))
+        };
+        assert!(is_kept(KEYS - 1) && !is_kept(KEYS));
+    }
 
     #[test]
     fn only_keys_that_verify_what_we_accept_are_kept() {

@@ -1,10 +1,14 @@
 //! Whose tokens let people in. Each attack is a token that differs in one thing from one that is good.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::routing::post;
+use axum::{Json, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use futures::future::join_all;
 use gatefold_core::{Clock as _, ManualClock, Secret, SystemClock};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
 use gatefold_oauth::{
@@ -14,6 +18,7 @@ use gatefold_testkit::{ISSUER_CLIENT, IssuerKey, TokenIssuer};
 use reqwest::Url;
 use ring::hmac;
 use serde_json::{Value, json};
+use tokio::net::TcpListener;
 
 const RESOURCE: &str = "https://tools.example/mcp";
 
@@ -454,4 +459,30 @@ async fn an_answer_that_failed_vouches_for_no_token() {
     gateway.issuer.fail(Some(500));
     assert_eq!(gateway.holder(&token).await, Err(TokenFault::Unavailable));
     assert_eq!(gateway.issuer.counts().questions, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn made_up_tokens_have_few_questions_asked_at_a_time() {
+    let (now, most) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
+    let (counted, highest) = (now.clone(), most.clone());
+    let answer = move || {
+        let (now, most) = (counted.clone(), highest.clone());
+        async move {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            Json(json!({"active": false}))
+        }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let router = Router::new().route("/", post(answer));
+    let server = tokio::spawn(async move { axum::serve(listener, router).await });
+    let gateway = Gateway::introspecting_at(|_| url.parse().ok()).await;
+    let tokens = (0..64).map(|number| format!("made-up-{number}"));
+    let found = join_all(tokens.map(async |token| gateway.holder(&token).await)).await;
+    assert!(found.iter().all(|it| *it == Err(TokenFault::Inactive)), "{found:?}");
+    let most = most.load(Ordering::SeqCst);
+    assert!((2..=16).contains(&most), "{most}");
+    server.abort();
 }
