@@ -66,7 +66,7 @@ pub(super) const SERVER: FixedSection = FixedSection {
             details: "An identity provider that people sign in at. Clients find it by the gateway's metadata \
                       (RFC 9728). Its tokens are JWTs, signed with RS256, ES256 or EdDSA, whose audience is \
                       `audience` or the address of the gateway; or opaque ones, about which it is asked \
-                      (RFC 7662) as `client_id`. `jwks_uri` and `introspection_endpoint` are found in its \
+                      (RFC 7662) as `client_id`, which also exchanges tokens where a source says so. `jwks_uri` and `introspection_endpoint` are found in its \
                       metadata if they are not here. A token has to have all `scopes`. `groups_claim` is \
                       the claim with a person's groups, by default `groups`; dots lead into objects. \
                       It needs `authentication = \"token\"`.",
