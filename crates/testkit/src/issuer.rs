@@ -1,5 +1,5 @@
 //! An issuer whose tokens let people in: it signs what a test wants, publishes its keys, and answers
-//! questions about opaque tokens.
+//! questions about opaque tokens. As an OpenID provider (`openid`) it signs people in at once.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -27,7 +27,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::Error;
 
-/// The client that may ask about opaque tokens, and its secret.
+mod openid;
+
+pub use openid::IdentityRules;
+use openid::OpenIdState;
+
+/// The client that may ask about opaque tokens and have people signed in, and its secret.
 pub const ISSUER_CLIENT: (&str, &str) = ("gatefold", "planted-introspection-secret");
 
 /// A key for tests alone. The library that signs cannot make one.
@@ -56,6 +61,10 @@ pub struct TokenIssuer {
 pub struct IssuerCounts {
     pub key_fetches: usize,
     pub questions: usize,
+    pub metadata_fetches: usize,
+    /// People who were signed in, and ID tokens that were given for their codes.
+    pub sign_ins: usize,
+    pub identities: usize,
 }
 
 struct IssuerState {
@@ -66,6 +75,7 @@ struct IssuerState {
     failure: Option<u16>,
     /// What it says of opaque tokens, at most [`KEPT`].
     opaque: HashMap<String, Value>,
+    openid: OpenIdState,
 }
 
 struct SigningKeys {
@@ -86,11 +96,14 @@ impl TokenIssuer {
             counts: IssuerCounts::default(),
             failure: None,
             opaque: HashMap::new(),
+            openid: OpenIdState::default(),
         }));
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/keys", get(keys))
             .route("/introspect", post(introspect))
+            .route("/authorize", get(openid::authorize))
+            .route("/token", post(openid::token))
             .with_state(state.clone());
         let server = tokio::spawn(async move {
             // It ends with the test.
@@ -304,7 +317,8 @@ fn answered(state: &IssuerState, document: Value) -> Response {
 }
 
 async fn metadata(State(state): State<SharedIssuer>) -> Response {
-    let state = lock(&state);
+    let mut state = lock(&state);
+    state.counts.metadata_fetches += 1;
     let issuer = &state.issuer;
     let document = json!({
         "issuer": issuer,
@@ -313,6 +327,7 @@ async fn metadata(State(state): State<SharedIssuer>) -> Response {
         "jwks_uri": format!("{issuer}/keys"),
         "introspection_endpoint": format!("{issuer}/introspect"),
     });
+    let document = changed(document, state.openid.rules.metadata.clone());
     answered(&state, document)
 }
 

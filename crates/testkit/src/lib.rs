@@ -28,7 +28,7 @@ mod wait;
 pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
-pub use issuer::{ISSUER_CLIENT, IssuerCounts, IssuerKey, TokenIssuer};
+pub use issuer::{ISSUER_CLIENT, IdentityRules, IssuerCounts, IssuerKey, TokenIssuer};
 pub use process::{run_from_args, run_if_asked};
 pub use provider::{Provider, ProviderCounts, ProviderRules};
 pub use raw_server::{RAW_TOOL, serve_raw};

@@ -4,5 +4,6 @@
 mod bearer;
 mod bench;
 mod interleavings;
+mod openid;
 mod refreshes;
 mod sign_ins;
