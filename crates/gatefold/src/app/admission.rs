@@ -7,7 +7,7 @@ use axum::Router;
 use futures::future::{BoxFuture, ready};
 use gatefold_core::{Clock, SystemClock};
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
-use gatefold_issuer::{PublicUrl, SCOPES};
+use gatefold_issuer::SCOPES;
 use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
 use http::request::Parts;
@@ -15,7 +15,7 @@ use http::request::Parts;
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
 use super::people::People;
-use super::sign_in;
+use super::sign_in::{self, OwnSignIn};
 use super::tls::TlsError;
 use crate::config::{IssuerConfig, ServerConfig};
 
@@ -68,7 +68,7 @@ pub(super) fn issuers(
     egress: &Egress,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
-    let own = sign_in::public_url(server);
+    let own = OwnSignIn::of(server);
     let has_issuers = own.is_some() || !server.issuers.is_empty();
     let public_url = server.public_url.as_ref().filter(|_| has_issuers)?;
     let trusted = server.issuers.iter().map(|own| trusted(own, egress));
@@ -78,7 +78,7 @@ pub(super) fn issuers(
         public_url: public_url.url().clone(),
         issuers: own
             .iter()
-            .map(PublicUrl::as_str)
+            .map(|own| own.public_url.as_str())
             .chain(issuers.names())
             .map(str::to_owned)
             .collect(),
@@ -112,19 +112,33 @@ fn trusted(config: &IssuerConfig, egress: &Egress) -> TrustedIssuer {
 pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, EgressError> {
     let egress = Egress::new(Settings::default())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let Some(access) = issuers(server, &egress, &clock) else { return Ok(Vec::new()) };
-    let examined = access.issuers.examine().await;
-    let faults = examined.into_iter().filter_map(|(issuer, outcome)| {
+    let access = issuers(server, &egress, &clock);
+    let mut examined = match &access {
+        Some(access) => access.issuers.examine().await,
+        None => Vec::new(),
+    };
+    let listed = examined.len();
+    let provider = sign_in::openid(server, &egress, &clock);
+    if let Some(provider) = &provider {
+        examined.push((provider.issuer(), provider.examine().await));
+    }
+    let faults = examined.into_iter().enumerate().filter_map(|(index, (issuer, outcome))| {
         let error = outcome.err()?;
         let fix = error.hint().unwrap_or("check `issuer`, and that this machine reaches it");
-        Some(IssuerFault { issuer: issuer.to_owned(), fault: error.to_string(), fix })
+        let key = if index < listed { "server.issuers" } else { SIGN_IN_PROVIDER };
+        Some(IssuerFault { key, issuer: issuer.to_owned(), fault: error.to_string(), fix })
     });
     Ok(faults.collect())
 }
 
+/// The key of the provider at which people sign in.
+const SIGN_IN_PROVIDER: &str = "server.sign_in.provider";
+
 /// An issuer that nobody comes in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerFault {
+    /// Where the configuration has it.
+    pub key: &'static str,
     pub issuer: String,
     pub fault: String,
     /// What a person can do about it.
