@@ -84,7 +84,6 @@ impl SignInError {
                 "check `issuer`, or write `authorize_url` and `token_url` instead of it"
             }
             Self::NoKeys { .. } => "write `jwks_uri` beside `issuer`",
-            Self::NoPage { .. } => "check that `issuer` is an OpenID provider",
             Self::NoIntrospection { .. } => "write `introspection_endpoint` beside `issuer`",
             Self::NeedsClient { .. } => {
                 "register Gatefold there as an application, with a redirect address on \

@@ -124,8 +124,11 @@ pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, 
     }
     let faults = examined.into_iter().enumerate().filter_map(|(index, (issuer, outcome))| {
         let error = outcome.err()?;
-        let fix = error.hint().unwrap_or("check `issuer`, and that this machine reaches it");
-        let key = if index < listed { "server.issuers" } else { SIGN_IN_PROVIDER };
+        // Hints are about keys that only a listed issuer has.
+        let is_listed = index < listed;
+        let fix = error.hint().filter(|_| is_listed);
+        let fix = fix.unwrap_or("check `issuer`, and that this machine reaches it");
+        let key = if is_listed { "server.issuers" } else { SIGN_IN_PROVIDER };
         Some(IssuerFault { key, issuer: issuer.to_owned(), fault: error.to_string(), fix })
     });
     Ok(faults.collect())
