@@ -3,8 +3,9 @@
 # OAuth (`oauth4webapi`). Each finds out where its user signs in, registers there, sends the user's Chromium to the
 # provider's own pages, and calls a tool with the token that comes back.
 # The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
-# about which it asks. Then it is the gateway itself, at whose page a person has set a password before; the official
-# conformance suite looks at that authorization server too.
+# about which it asks. Then it is the gateway itself: at whose page a person goes on to `oidc-provider`, which also says the
+# person's groups, and at whose page a person has set a password before; the official conformance suite looks at that
+# authorization server too.
 #
 # GATEFOLD_BIN names the binary (default: target/debug/gatefold), INTEROP_DIR the scratch directory.
 # Prints a row for each and a last line `N passed, N failed`. Fails when any failed; the logs are then kept.
@@ -25,6 +26,8 @@ passed=0
 failed=0
 work=
 started=()
+# A line for the source that each client calls.
+source_key=
 
 main() {
     [ -x "$binary" ] || { echo "entrances: $binary was not found: run \`cargo build\` or set GATEFOLD_BIN" >&2; exit 1; }
@@ -46,6 +49,7 @@ main() {
     printf '%-22s %-22s %s\n' 'signs in at' client result
     with_provider jwt
     with_provider opaque
+    with_page_to_provider
     with_own_page
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
@@ -100,6 +104,32 @@ with_provider() {
         [ "$format" = jwt ] || echo 'client_secret = "a secret of the protected server"'
     } >"$place/gatefold.toml"
     each_client "oidc-provider, $format" "$place" "$port"
+}
+
+# A gateway whose page leads to `oidc-provider`, which is another site for a browser. The source is for a group that only the
+# provider names.
+with_page_to_provider() {
+    local place=$work/page port provider
+    mkdir "$place"
+    port=$(free_port)
+    provider=$(free_port)
+    PROVIDER_HOST=localhost "$node" "$INTEROP_DIR/providers/own/oidc_provider.mjs" "$provider" \
+        "http://127.0.0.1:$port/mcp" $LIFE_S $LIFE_S >"$place/provider.log" 2>&1 &
+    started+=($!)
+    await "$place/provider.log" '"listening"'
+    {
+        echo '[server]'
+        echo 'authentication = "token"'
+        echo "public_url = \"http://127.0.0.1:$port\""
+        echo '[server.sign_in]'
+        echo 'registration = true'
+        # What `oidc_provider.mjs` knows the gateway by.
+        echo "provider = { issuer = \"http://localhost:$provider\", client_id = \"gatefold\", scopes = [\"groups\"], \
+client_secret = \"a secret of the gateway\" }"
+    } >"$place/gatefold.toml"
+    source_key='visible_to = ["gardeners"]'
+    each_client 'oidc-provider, by us' "$place" "$port"
+    source_key=
 }
 
 # A gateway at whose own page people sign in, and whose clients register themselves.
@@ -158,6 +188,7 @@ each_client() {
         echo '[sources.issues]'
         echo "command = \"$binary\""
         echo "args = [\"demo-server\", \"issues\", \"--scratch\", \"$place/data\"]"
+        echo "$source_key"
     } >>"$place/gatefold.toml"
     "$binary" serve --config "$place/gatefold.toml" --state-dir "$place/state" --listen "127.0.0.1:$port" \
         >"$place/serve.log" 2>&1 &

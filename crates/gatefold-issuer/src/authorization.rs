@@ -1,6 +1,5 @@
 //! Requests for a code (RFC 6749, section 4.1.1; OAuth 2.1, section 4.1.1).
 
-use gatefold_core::UserId;
 use gatefold_token::{DrawnToken, TokenKind};
 
 use crate::IssuerError;
@@ -10,7 +9,7 @@ use crate::families::CODE_LIFE;
 use crate::form::{FormFault, Parameters, with_parameters};
 use crate::redirect::RedirectUri;
 use crate::state::IssuerState;
-use crate::store::{CodeRecord, KeepOutcome};
+use crate::store::{BrowserSession, CodeRecord, KeepOutcome};
 use crate::targets::{Resource, Scopes};
 
 /// How often to draw another id for a code if one is taken.
@@ -156,7 +155,7 @@ impl AuthorizationRequest {
     pub(crate) async fn granted(
         &self,
         issuer: &IssuerState,
-        user: &UserId,
+        session: &BrowserSession,
         scopes: Scopes,
     ) -> Result<String, IssuerError> {
         let now = issuer.clock.now();
@@ -165,7 +164,8 @@ impl AuthorizationRequest {
             let code = CodeRecord {
                 id: drawn.id,
                 hash: drawn.hash,
-                user: user.clone(),
+                user: session.user.clone(),
+                provided: session.provided.clone(),
                 client: self.client.id.clone(),
                 client_name: self.client.name.clone(),
                 redirect: self.redirect.as_str().to_owned(),

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use gatefold_core::UserId;
+use gatefold_core::{Digest, UserId};
 use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue, ORIGIN};
 
 use crate::IssuerError;
 use crate::keys::is_same_hash;
+use crate::provider::ProvidedSubject;
 use crate::settings::PublicUrl;
 use crate::state::IssuerState;
 use crate::store::{BrowserSession, KeepOutcome};
@@ -16,10 +17,17 @@ use crate::store::{BrowserSession, KeepOutcome};
 /// How long somebody stays signed in, in a browser.
 pub const SESSION_LIFE: Duration = Duration::from_secs(8 * 60 * 60);
 
+/// How long a browser may be away at a provider.
+pub const VISIT_LIFE: Duration = Duration::from_secs(10 * 60);
+
 /// Browsers take a cookie of such a name only over TLS, for this host alone and all of its paths.
 const SECURE_COOKIE: &str = "__Host-gatefold";
 /// On this machine without TLS.
 const PLAIN_COOKIE: &str = "gatefold";
+/// The same for a browser that is away at a provider. Browsers send such cookies along when another site
+/// leads them here (`SameSite=Lax`), as the provider does.
+const SECURE_VISIT_COOKIE: &str = "__Host-gatefold-visit";
+const PLAIN_VISIT_COOKIE: &str = "gatefold-visit";
 
 /// Where a request comes from, as browsers say it. Pages cannot set it.
 const FETCH_SITE: &str = "sec-fetch-site";
@@ -30,13 +38,42 @@ impl IssuerState {
         &self,
         headers: &HeaderMap,
     ) -> Result<Option<BrowserSession>, IssuerError> {
-        let Some(presented) = cookie(headers, cookie_name(&self.settings.public_url)) else {
-            return Ok(None);
-        };
+        let name = cookie_name(&self.settings.public_url);
+        let Some(presented) = cookie(headers, TokenKind::Browser, name) else { return Ok(None) };
         let session = self.store.session(&presented.id, self.clock.now()).await;
         let session = session.map_err(IssuerError::Store)?;
         let now = self.clock.now();
-        Ok(session.filter(|it| is_same_hash(&it.hash, &presented.hash) && it.expires_at > now))
+        let is_good = |it: &BrowserSession| {
+            is_same_hash(&it.hash, &presented.hash)
+                && it.expires_at > now
+                && self.admits(&it.user, it.provided.as_ref())
+        };
+        Ok(session.filter(is_good))
+    }
+
+    /// Tells a browser from others that is sent to a provider. Returns the hash of its cookie, and the
+    /// cookie; several pages of one browser may be away at once.
+    pub(crate) fn visitor(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(Digest, HeaderValue), IssuerError> {
+        let public = &self.settings.public_url;
+        let known = cookie_text(headers, visit_cookie_name(public));
+        let known = known.and_then(|text| Some((visitor_hash(text)?, text.to_owned())));
+        let (hash, text) = if let Some(known) = known {
+            known
+        } else {
+            let drawn = DrawnToken::draw(TokenKind::Visit).map_err(IssuerError::Random)?;
+            (drawn.hash, drawn.text.expose().to_owned())
+        };
+        let more = format!("; Max-Age={}", VISIT_LIFE.as_secs());
+        Ok((hash, set_cookie(visit_cookie_name(public), public, &text, &more)))
+    }
+
+    /// The hash of the cookie of a browser that is back.
+    pub(crate) fn returned_visitor(&self, headers: &HeaderMap) -> Option<Digest> {
+        let text = cookie_text(headers, visit_cookie_name(&self.settings.public_url));
+        text.and_then(visitor_hash)
     }
 
     /// Begins a session, instead of the one that the browser may have had. Returns its cookie.
@@ -44,20 +81,21 @@ impl IssuerState {
         &self,
         headers: &HeaderMap,
         user: UserId,
+        provided: Option<ProvidedSubject>,
     ) -> Result<HeaderValue, IssuerError> {
         if let Some(former) = self.session(headers).await? {
             self.store.close_session(&former.id).await.map_err(IssuerError::Store)?;
         }
         let drawn = DrawnToken::draw(TokenKind::Browser).map_err(IssuerError::Random)?;
-        let expires_at = self.clock.now().plus(SESSION_LIFE);
-        let session = BrowserSession { id: drawn.id, hash: drawn.hash, user, expires_at };
+        let (public, expires_at) = (&self.settings.public_url, self.clock.now().plus(SESSION_LIFE));
+        let session = BrowserSession { id: drawn.id, hash: drawn.hash, user, provided, expires_at };
         match self
             .store
             .open_session(session, self.clock.now())
             .await
             .map_err(IssuerError::Store)?
         {
-            KeepOutcome::Yes => Ok(set_cookie(&self.settings.public_url, drawn.text.expose(), "")),
+            KeepOutcome::Yes => Ok(session_cookie(public, drawn.text.expose(), "")),
             KeepOutcome::Full | KeepOutcome::Refused => Err(IssuerError::Busy),
         }
     }
@@ -68,7 +106,7 @@ impl IssuerState {
         session: &BrowserSession,
     ) -> Result<HeaderValue, IssuerError> {
         self.store.close_session(&session.id).await.map_err(IssuerError::Store)?;
-        Ok(set_cookie(&self.settings.public_url, "", "; Max-Age=0"))
+        Ok(session_cookie(&self.settings.public_url, "", "; Max-Age=0"))
     }
 }
 
@@ -86,20 +124,32 @@ fn cookie_name(public: &PublicUrl) -> &'static str {
     if public.is_secure() { SECURE_COOKIE } else { PLAIN_COOKIE }
 }
 
-/// The session in the cookies. Two of them are none: one was put there by somebody else.
-fn cookie(headers: &HeaderMap, name: &str) -> Option<PresentedToken> {
+fn visit_cookie_name(public: &PublicUrl) -> &'static str {
+    if public.is_secure() { SECURE_VISIT_COOKIE } else { PLAIN_VISIT_COOKIE }
+}
+
+fn visitor_hash(text: &str) -> Option<Digest> {
+    Some(PresentedToken::read_as(TokenKind::Visit, text)?.hash)
+}
+
+fn cookie(headers: &HeaderMap, kind: TokenKind, name: &str) -> Option<PresentedToken> {
+    PresentedToken::read_as(kind, cookie_text(headers, name)?)
+}
+
+/// A cookie. Two of a name are none: one was put there by somebody else.
+fn cookie_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.split_once('='));
     let mut found = pairs.filter(|(own, _)| own.trim() == name).map(|(_, value)| value.trim());
     let value = found.next()?;
-    if found.next().is_some() {
-        return None;
-    }
-    PresentedToken::read_as(TokenKind::Browser, value)
+    found.next().is_none().then_some(value)
 }
 
-fn set_cookie(public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
-    let name = cookie_name(public);
+fn session_cookie(public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
+    set_cookie(cookie_name(public), public, value, more)
+}
+
+fn set_cookie(name: &str, public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
     let secure = if public.is_secure() { "; Secure" } else { "" };
     let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}");
     HeaderValue::try_from(text).expect("it is ASCII")
@@ -122,10 +172,10 @@ mod tests {
         let secure = PublicUrl::parse("https://tools.example.com").unwrap();
         let plain = PublicUrl::parse("http://127.0.0.1:8420").unwrap();
         assert_eq!(
-            set_cookie(&secure, "x", ""),
+            session_cookie(&secure, "x", ""),
             "__Host-gatefold=x; Path=/; HttpOnly; SameSite=Lax; Secure"
         );
-        assert_eq!(set_cookie(&plain, "x", ""), "gatefold=x; Path=/; HttpOnly; SameSite=Lax");
+        assert_eq!(session_cookie(&plain, "x", ""), "gatefold=x; Path=/; HttpOnly; SameSite=Lax");
     }
 
     #[test]
@@ -133,14 +183,17 @@ mod tests {
         let drawn = DrawnToken::draw(TokenKind::Browser).unwrap();
         let text = drawn.text.expose();
         let one = format!("other=1; gatefold={text}");
-        let found = cookie(&headers(&[("cookie", &one)]), "gatefold").unwrap();
+        let read = |sent: &[(&'static str, &str)], name: &str| {
+            cookie(&headers(sent), TokenKind::Browser, name)
+        };
+        let found = read(&[("cookie", &one)], "gatefold").unwrap();
         assert_eq!(found.hash, drawn.hash);
         let twice = [("cookie", &*one), ("cookie", "gatefold=x")];
-        assert_eq!(cookie(&headers(&twice), "gatefold"), None);
-        assert_eq!(cookie(&headers(&[("cookie", &one)]), "__Host-gatefold"), None);
+        assert_eq!(read(&twice, "gatefold"), None);
+        assert_eq!(read(&[("cookie", &one)], "__Host-gatefold"), None);
         let code = DrawnToken::draw(TokenKind::Code).unwrap();
         let other_kind = format!("gatefold={}", code.text.expose());
-        assert_eq!(cookie(&headers(&[("cookie", &other_kind)]), "gatefold"), None);
+        assert_eq!(read(&[("cookie", &other_kind)], "gatefold"), None);
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub const REPEAT_WITHIN: Duration = Duration::from_secs(10);
 /// The length of a PKCE verifier (RFC 7636, section 4.1).
 const VERIFIER_BYTES: std::ops::RangeInclusive<usize> = 43..=128;
 
+/// What the client of somebody is told whose way to sign in is none any more.
+const NOT_ADMITTED: &str = "the user has to sign in again";
+
 /// How often a refresh is tried again that another gateway came before.
 const TRIES: usize = 3;
 
@@ -107,7 +110,7 @@ impl IssuerState {
         let code = PresentedToken::read_as(TokenKind::Code, code).ok_or_else(unknown)?;
         let taken = self.store.take_code(&code.id, code.hash).await;
         let code = match taken.map_err(IssuerError::Store)? {
-            CodeState::Fresh(code) => code,
+            CodeState::Fresh(code) => *code,
             CodeState::Unknown => return Err(unknown()),
             CodeState::Used => {
                 // One of the two who had it should not have it, and nobody knows which.
@@ -125,6 +128,7 @@ impl IssuerState {
         let family = FamilyRecord {
             id: code.id,
             user: code.user,
+            provided: code.provided,
             client: code.client,
             client_name: code.client_name,
             resource: code.resource,
@@ -169,6 +173,9 @@ impl IssuerState {
         if code.client != client {
             return Err(invalid_grant("the code is another client's"));
         }
+        if !self.admits(&code.user, code.provided.as_ref()) {
+            return Err(invalid_grant(NOT_ADMITTED));
+        }
         // OAuth 2.1 leaves it out; earlier clients repeat it.
         if parameters.one("redirect_uri")?.is_some_and(|redirect| redirect != code.redirect) {
             return Err(invalid_grant("the code went to another `redirect_uri`"));
@@ -195,6 +202,9 @@ impl IssuerState {
             let age = age.ok_or_else(unknown)?;
             if family.client != client {
                 return Err(invalid_grant("the refresh token is another client's"));
+            }
+            if !self.admits(&family.user, family.provided.as_ref()) {
+                return Err(invalid_grant(NOT_ADMITTED));
             }
             let refresh = self.keys.next_refresh(&family.id, text);
             let access = self.keys.next_access(&family.id, text);

@@ -1,10 +1,14 @@
 //! Keys for each purpose, from the one that all gateways on a state share.
 
-use gatefold_core::{Digest, TokenId};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use gatefold_core::{Digest, Secret, TokenId};
 use gatefold_token::{DrawnToken, TokenKind};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
+
+use crate::provider::VisitSecrets;
 
 pub(crate) struct IssuerKeys {
     root: [u8; 32],
@@ -32,6 +36,20 @@ impl IssuerKeys {
     pub(crate) fn form_seal(&self, session: &Digest, what: &str, request: &str) -> String {
         let parts = [session.as_bytes().as_slice(), what.as_bytes(), request.as_bytes()];
         Digest::new(self.derive("form", &parts)).to_string()
+    }
+
+    /// The secrets of a visit to a provider, which follow from what comes back of it: so nothing is
+    /// kept that proves anything.
+    pub(crate) fn visit_secrets(&self, state: &str, browser: &Digest) -> VisitSecrets {
+        let secret = |purpose: &str| {
+            let secret = self.derive(purpose, &[state.as_bytes(), browser.as_bytes()]);
+            Secret::new(URL_SAFE_NO_PAD.encode(secret))
+        };
+        VisitSecrets {
+            state: Secret::new(state),
+            nonce: secret("provider nonce"),
+            verifier: secret("provider verifier"),
+        }
     }
 
     fn derive(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {

@@ -1,6 +1,6 @@
 //! Signing in at the gateway: an OAuth 2.1 authorization server of its own.
 //!
-//! People sign in with a password, see what a client wants, and let it in or not. The client gets a
+//! People sign in with a password or at an OpenID provider ([`IdentityProvider`]), see what a client wants, and let it in or not. The client gets a
 //! code, and tokens for it that are good for one part of the gateway. Clients are known by metadata
 //! documents that they publish, or register themselves where that is switched on; all of them are
 //! public clients, which prove with PKCE that a code is theirs.
@@ -20,6 +20,7 @@ mod issuer;
 mod keys;
 mod pages;
 mod passwords;
+mod provider;
 mod redirect;
 mod registration;
 mod routes;
@@ -32,17 +33,23 @@ mod throttle;
 pub use error::IssuerError;
 pub use issuer::Issuer;
 pub use passwords::{PASSWORD_BYTES, PASSWORD_CHARS};
+pub use provider::{
+    AccountWish, IdentityProvider, ProvidedPerson, ProvidedSubject, ProviderFault, VisitSecrets,
+};
 pub use redirect::RedirectUri;
-pub use settings::{DocumentAccess, IssuerSettings, PublicUrl, PublicUrlError, Registration};
+pub use settings::{
+    CALLBACK_PATH, DocumentAccess, IssuerSettings, PasswordSignIn, PublicUrl, PublicUrlError,
+    Registration,
+};
 pub use store::{
     AccessRecord, BrowserSession, ClientRecord, CodeRecord, CodeState, FamilyRecord, IssuerStore,
-    KeepOutcome, NewPassword, Renewal,
+    KeepOutcome, NewPassword, ProviderVisit, Renewal,
 };
 pub use targets::{Resource, SCOPES, Scopes};
 
 /// How long what it gives out is good, and how much of it there may be.
 pub mod limits {
-    pub use super::browser::SESSION_LIFE;
+    pub use super::browser::{SESSION_LIFE, VISIT_LIFE};
     pub use super::families::{ACCESS_LIFE, CODE_LIFE, FAMILY_LIFE, REFRESHES, REPEAT_WITHIN};
     pub use super::passwords::LINK_LIFE;
     pub use super::registration::{REGISTERED_CLIENTS, UNUSED_LIFE, USED_LIFE};

@@ -16,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::authorization::AuthorizationRequest;
 use crate::passwords::{PASSWORD_BYTES, PASSWORD_CHARS};
-use crate::settings::PublicUrl;
+use crate::settings::{IssuerSettings, PasswordSignIn, PublicUrl};
 
 const STYLE: &str = include_str!("pages.css");
 
@@ -31,6 +31,8 @@ pub(crate) struct Page {
     body: String,
     /// Where its form may lead besides here. Browsers also ask that of the redirect that answers it.
     form_target: Option<String>,
+    /// Where the browser goes on to by itself.
+    onward: Option<String>,
 }
 
 /// Text in HTML, between tags or in a quoted attribute.
@@ -54,7 +56,7 @@ impl fmt::Display for Escaped<'_> {
 
 impl Page {
     fn new(status: StatusCode, title: &'static str, body: String) -> Self {
-        Self { status, title, body, form_target: None }
+        Self { status, title, body, form_target: None, onward: None }
     }
 
     /// Says what went wrong, and leads nowhere.
@@ -67,25 +69,35 @@ impl Page {
     }
 
     pub(crate) fn sign_in(
-        public: &PublicUrl,
+        settings: &IssuerSettings,
         request: &str,
         fault: Option<(StatusCode, &str)>,
     ) -> Self {
         let (status, text) = fault.unwrap_or((StatusCode::OK, ""));
+        let request = Escaped(request);
+        let provider = settings.provider.as_ref().map(|own| provider_form(own.name(), &request));
+        let password = (settings.password == PasswordSignIn::On).then(|| password_form(&request));
         let body = format!(
-            "<p>to <code>{host}</code></p>{fault}<form method=\"post\" action=\"/oauth/sign-in\">\
-             <input type=\"hidden\" name=\"request\" value=\"{request}\">\
-             <label>Name <input type=\"text\" name=\"user\" autocomplete=\"username\" \
-             autocapitalize=\"none\" spellcheck=\"false\" maxlength=\"128\" required autofocus></label>\
-             <label>Password <input type=\"password\" name=\"password\" \
-             autocomplete=\"current-password\" maxlength=\"{PASSWORD_BYTES}\" required></label>\
-             <button class=\"go\">Sign in</button></form>\
-             <small>No password yet? Whoever runs this gateway can make you a link to set one.</small>",
-            host = Escaped(host(public)),
+            "<p>to <code>{host}</code></p>{fault}{}{}",
+            provider.unwrap_or_default(),
+            password.unwrap_or_default(),
+            host = Escaped(host(&settings.public_url)),
             fault = fault_line(text),
-            request = Escaped(request),
         );
         Self::new(status, "Sign in", body)
+    }
+
+    /// Sends a browser on to a provider. A form cannot: browsers ask of every redirect that follows it
+    /// whether the page with the form allows it, and where a provider sends people on to is its own
+    /// business.
+    pub(crate) fn onward(name: &str, address: String) -> Self {
+        let body = format!(
+            "<p>You sign in at <strong>{}</strong>, and come back.</p><p><a href=\"{}\">Go on</a></p>",
+            Escaped(name),
+            Escaped(&address),
+        );
+        let page = Self::new(StatusCode::OK, "Sign in", body);
+        Self { onward: Some(address), ..page }
     }
 
     /// Asks whether a client may come in. `seal` and `leave_seal` show that the answer is to this page.
@@ -172,10 +184,14 @@ impl Page {
     }
 
     pub(crate) fn response(self) -> Response<Body> {
-        let Self { status, title, body, form_target } = self;
+        let Self { status, title, body, form_target, onward } = self;
+        let onward = onward.map(|address| {
+            format!("<meta http-equiv=\"refresh\" content=\"0;url={}\">", Escaped(&address))
+        });
+        let onward = onward.unwrap_or_default();
         let html = format!(
             "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-             <meta name=\"viewport\" content=\"width=device-width\"><title>{title} - Gatefold</title>\
+             <meta name=\"viewport\" content=\"width=device-width\">{onward}<title>{title} - Gatefold</title>\
              <style>{STYLE}</style></head><body><h1>{title}</h1>{body}</body></html>"
         );
         let target = form_target.map(|target| format!(" {target}")).unwrap_or_default();
@@ -199,6 +215,30 @@ impl Page {
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         response
     }
+}
+
+fn provider_form(name: &str, request: &Escaped<'_>) -> String {
+    let name = Escaped(name);
+    format!(
+        "<form method=\"post\" action=\"/oauth/provider\">\
+         <input type=\"hidden\" name=\"request\" value=\"{request}\">\
+         <button class=\"go\">Sign in with {name}</button>\
+         <button class=\"plain\" name=\"account\" value=\"another\">Use another account</button>\
+         </form>"
+    )
+}
+
+fn password_form(request: &Escaped<'_>) -> String {
+    format!(
+        "<form method=\"post\" action=\"/oauth/sign-in\">\
+         <input type=\"hidden\" name=\"request\" value=\"{request}\">\
+         <label>Name <input type=\"text\" name=\"user\" autocomplete=\"username\" \
+         autocapitalize=\"none\" spellcheck=\"false\" maxlength=\"128\" required autofocus></label>\
+         <label>Password <input type=\"password\" name=\"password\" \
+         autocomplete=\"current-password\" maxlength=\"{PASSWORD_BYTES}\" required></label>\
+         <button class=\"go\">Sign in</button></form>\
+         <small>No password yet? Whoever runs this gateway can make you a link to set one.</small>"
+    )
 }
 
 fn fault_line(text: &str) -> String {

@@ -17,11 +17,13 @@ use tower_http::cors::{Any, CorsLayer};
 
 use crate::IssuerError;
 use crate::form::FORM_BYTES;
-use crate::settings::Registration;
+use crate::settings::{CALLBACK_PATH, PasswordSignIn, Registration};
 use crate::state::IssuerState;
 
+mod answers;
 mod endpoints;
 mod people;
+mod providers;
 
 /// How many requests are worked on at once.
 const REQUESTS: usize = 128;
@@ -34,12 +36,20 @@ const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 pub(crate) fn router(state: Arc<IssuerState>) -> Router {
-    let people = Router::new()
+    let mut people = Router::new()
         .route("/oauth/authorize", get(people::authorize))
-        .route("/oauth/sign-in", post(people::sign_in))
         .route("/oauth/sign-out", post(people::sign_out))
-        .route("/oauth/consent", post(people::consent))
-        .route("/oauth/password", get(people::show_link).post(people::set_password));
+        .route("/oauth/consent", post(people::consent));
+    if state.settings.password == PasswordSignIn::On {
+        people = people
+            .route("/oauth/sign-in", post(people::sign_in))
+            .route("/oauth/password", get(people::show_link).post(people::set_password));
+    }
+    if state.settings.provider.is_some() {
+        people = people
+            .route("/oauth/provider", post(providers::begin))
+            .route(CALLBACK_PATH, get(providers::callback));
+    }
     let mut clients = Router::new()
         .route("/.well-known/oauth-authorization-server", get(endpoints::metadata))
         .route("/oauth/token", post(endpoints::token))

@@ -1,15 +1,32 @@
+use std::sync::Arc;
+
 use gatefold_egress::HttpClient;
 use url::{Host, Url};
+
+use crate::provider::IdentityProvider;
 
 /// What an issuer needs to know.
 #[derive(Clone)]
 pub struct IssuerSettings {
     pub public_url: PublicUrl,
     pub registration: Registration,
+    pub password: PasswordSignIn,
+    /// Where people may sign in instead.
+    pub provider: Option<Arc<dyn IdentityProvider>>,
     pub documents: DocumentAccess,
     /// What all keys are derived from: the same for every gateway that is this issuer.
     pub key: [u8; 32],
 }
+
+/// Whether people may sign in with a password of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordSignIn {
+    On,
+    Off,
+}
+
+/// Where browsers come back to from a provider, below the public address.
+pub const CALLBACK_PATH: &str = "/oauth/callback";
 
 /// Whether clients may register themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,12 +2,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::Clock;
+use gatefold_core::{Clock, UserId};
 
 use crate::documents::DocumentCache;
 use crate::keys::IssuerKeys;
 use crate::passwords::PasswordHashes;
-use crate::settings::IssuerSettings;
+use crate::provider::ProvidedSubject;
+use crate::settings::{IssuerSettings, PasswordSignIn};
 use crate::store::IssuerStore;
 use crate::throttle::Throttle;
 
@@ -37,6 +38,18 @@ pub(crate) struct IssuerState {
 }
 
 impl IssuerState {
+    /// Whether the way in which a user signed in is still one: what was let in by way of another
+    /// provider, or for somebody who is called something else by now, is good for nothing.
+    pub(crate) fn admits(&self, user: &UserId, provided: Option<&ProvidedSubject>) -> bool {
+        match (provided, &self.settings.provider) {
+            (None, _) => self.settings.password == PasswordSignIn::On,
+            (Some(_), None) => false,
+            (Some(named), Some(own)) => {
+                named.issuer == own.issuer() && own.user(&named.subject) == *user
+            }
+        }
+    }
+
     pub(crate) fn new(
         settings: IssuerSettings,
         store: Arc<dyn IssuerStore>,

@@ -3,6 +3,7 @@
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Digest, Timestamp, TokenId, UserId};
 
+use crate::provider::{ProvidedPerson, ProvidedSubject};
 use crate::targets::{Resource, Scopes};
 
 /// Keeps what an issuer gives out: hashes, never what they are hashes of.
@@ -24,6 +25,24 @@ pub trait IssuerStore: Send + Sync + 'static {
     /// Uses up a link: sets its user's password, and ends that user's sessions in browsers. None if
     /// the link is not good any more.
     fn set_password(&self, new: NewPassword, now: Timestamp) -> StoreAnswer<'_, Option<UserId>>;
+
+    /// Keeps what a provider has just said of somebody, in the place of what it said before. It holds
+    /// for all that this person has let in.
+    fn note_person(&self, person: ProvidedPerson, now: Timestamp) -> StoreAnswer<'_, KeepOutcome>;
+
+    /// Keeps that a browser was sent to a provider. Strangers begin such visits, so they have a bound, and
+    /// the one that began first makes room.
+    fn keep_visit(&self, visit: ProviderVisit, now: Timestamp) -> StoreAnswer<'_, KeepOutcome>;
+
+    /// Takes the request of a browser that is back, once. None for a visit that is unknown, over, or
+    /// another browser's, which stays as it was.
+    fn take_visit<'a>(
+        &'a self,
+        id: &'a TokenId,
+        hash: Digest,
+        browser: Digest,
+        now: Timestamp,
+    ) -> StoreAnswer<'a, Option<String>>;
 
     /// Keeps that a browser's user has signed in. The oldest session of a user with too many goes.
     fn open_session(&self, session: BrowserSession, now: Timestamp)
@@ -96,12 +115,27 @@ pub struct NewPassword {
     pub password: String,
 }
 
+/// A browser that was sent to a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderVisit {
+    pub id: TokenId,
+    /// The hash of what comes back in the address.
+    pub hash: Digest,
+    /// The hash of the browser's cookie.
+    pub browser: Digest,
+    /// The request for a code that goes on afterwards.
+    pub request: String,
+    pub expires_at: Timestamp,
+}
+
 /// A browser whose user has signed in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrowserSession {
     pub id: TokenId,
     pub hash: Digest,
     pub user: UserId,
+    /// As whom a provider knows the user. None for a password.
+    pub provided: Option<ProvidedSubject>,
     pub expires_at: Timestamp,
 }
 
@@ -112,6 +146,7 @@ pub struct CodeRecord {
     pub id: TokenId,
     pub hash: Digest,
     pub user: UserId,
+    pub provided: Option<ProvidedSubject>,
     pub client: String,
     pub client_name: String,
     pub redirect: String,
@@ -126,7 +161,7 @@ pub struct CodeRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CodeState {
     /// Nobody has used it before.
-    Fresh(CodeRecord),
+    Fresh(Box<CodeRecord>),
     Used,
     Unknown,
 }
@@ -136,6 +171,7 @@ pub enum CodeState {
 pub struct FamilyRecord {
     pub id: TokenId,
     pub user: UserId,
+    pub provided: Option<ProvidedSubject>,
     pub client: String,
     pub client_name: String,
     /// What the user agreed to.

@@ -25,12 +25,30 @@ pub struct AuthorizationRequest {
     names_issuer: bool,
 }
 
+/// What only whoever began a sign-in knows of its request.
+pub(crate) struct RequestSecrets {
+    pub(crate) verifier: Verifier,
+    pub(crate) state: Secret,
+}
+
 impl AuthorizationRequest {
     pub(crate) fn new(
         discovery: &Discovery,
         client: &str,
         redirect: &str,
         scopes: &[String],
+    ) -> Result<Self, SignInError> {
+        let secrets = RequestSecrets { verifier: Verifier::new()?, state: pkce::random()? };
+        Self::with(discovery, client, redirect, scopes, secrets)
+    }
+
+    /// A request whose secrets are known before, or anew.
+    pub(crate) fn with(
+        discovery: &Discovery,
+        client: &str,
+        redirect: &str,
+        scopes: &[String],
+        RequestSecrets { verifier, state }: RequestSecrets,
     ) -> Result<Self, SignInError> {
         let Discovery { server, parameters, is_written, .. } = discovery;
         let issuer = server.issuer.clone();
@@ -39,7 +57,6 @@ impl AuthorizationRequest {
         if !server.has_pkce() {
             return Err(SignInError::NoPkce { issuer });
         }
-        let (verifier, state) = (Verifier::new()?, pkce::random()?);
         {
             let mut query = url.query_pairs_mut();
             query.append_pair("response_type", "code");

@@ -5,12 +5,11 @@
 //! name of the issuer, whose keys it is then compared with.
 
 mod claims;
-mod fault;
 mod introspection;
 mod issuer;
-mod jwk;
-mod jwt;
-mod keys;
+pub(crate) mod jwk;
+pub(crate) mod jwt;
+pub(crate) mod keys;
 
 use std::sync::Arc;
 
@@ -22,8 +21,8 @@ use issuer::LiveIssuer;
 use jwt::UnverifiedToken;
 
 use crate::SignInError;
+use crate::token_fault::TokenFault;
 
-pub use fault::TokenFault;
 pub use introspection::IntrospectionSettings;
 pub use issuer::TrustedIssuer;
 

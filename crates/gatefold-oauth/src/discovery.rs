@@ -103,8 +103,25 @@ pub(crate) async fn server_metadata(
     issuer: &str,
 ) -> Result<Option<ServerMetadata>, SignInError> {
     let Ok(url) = issuer.parse::<Url>() else { return Ok(None) };
+    metadata_at(endpoints, well_known::of_issuer(&url), issuer).await
+}
+
+/// The same of an issuer that has to be an OpenID provider, so its own places come first.
+pub(crate) async fn openid_metadata(
+    endpoints: Endpoints<'_>,
+    issuer: &str,
+) -> Result<Option<ServerMetadata>, SignInError> {
+    let Ok(url) = issuer.parse::<Url>() else { return Ok(None) };
+    metadata_at(endpoints, well_known::of_openid(&url), issuer).await
+}
+
+async fn metadata_at(
+    endpoints: Endpoints<'_>,
+    places: Vec<Url>,
+    issuer: &str,
+) -> Result<Option<ServerMetadata>, SignInError> {
     let mut failure = None;
-    for place in well_known::of_issuer(&url) {
+    for place in places {
         match endpoints.document("metadata of the provider", &place).await {
             Ok(Some(body)) => match ServerMetadata::read(&place, &body, issuer) {
                 Ok(metadata) => return Ok(Some(metadata)),

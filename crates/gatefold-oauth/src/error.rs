@@ -2,6 +2,8 @@ use gatefold_core::BoxError;
 use gatefold_egress::EgressError;
 use http::StatusCode;
 
+use crate::TokenFault;
+
 /// The longest text of a server that is repeated, in characters.
 const SAID: usize = 300;
 
@@ -58,10 +60,14 @@ pub enum SignInError {
     Token(Refused),
     #[error("the {what} was refused: {refused}")]
     Refusal { what: &'static str, refused: Refused },
+    #[error("the ID token cannot be believed: {0}")]
+    Identity(#[source] TokenFault),
     #[error("the token endpoint's answer cannot be used: {0}")]
     TokenAnswer(&'static str),
     #[error("no port of this machine could be opened for the browser: {0}")]
     NoPort(#[source] std::io::Error),
+    #[error("too many wait for `{issuer}` at the moment")]
+    Busy { issuer: String },
     #[error("nobody signed in in time")]
     Late,
     #[error("the key cannot be used: {0}")]

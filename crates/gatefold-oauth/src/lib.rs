@@ -6,7 +6,8 @@
 //! [`Grant`]. [`Accounts`] keeps grants usable while the gateway runs, and refreshes each one once,
 //! however many calls and processes need it. It exchanges callers' own tokens ([`TokenExchange`]), too.
 //!
-//! [`TokenIssuers`] says whose a presented token is.
+//! [`TokenIssuers`] says whose a presented token is. [`OpenIdProvider`] says who somebody is whose
+//! browser comes back from there.
 //!
 //! Every request goes through a source's own guarded client, so metadata can name no address that
 //! the source may not reach. Grants and the clock are ports. This crate must not know MCP,
@@ -25,12 +26,14 @@ mod endpoint;
 mod error;
 mod grant;
 mod metadata;
+mod openid;
 mod pkce;
 mod provider;
 mod registration;
 mod revocation;
 mod sign_in;
 mod token;
+mod token_fault;
 mod well_known;
 
 pub use accounts::{
@@ -39,8 +42,8 @@ pub use accounts::{
 pub use assertion::SigningKey;
 pub use authorization::{AuthorizationRequest, RedirectAnswer};
 pub use bearer::{
-    BEARER_LIMIT, IntrospectionSettings, Recheck, TokenFault, TokenHolder, TokenIssuers,
-    TrustedIssuer, VerifiedToken,
+    BEARER_LIMIT, IntrospectionSettings, Recheck, TokenHolder, TokenIssuers, TrustedIssuer,
+    VerifiedToken,
 };
 pub use challenge::BearerChallenge;
 pub use client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
@@ -49,7 +52,9 @@ pub use discovery::{Discovery, discover};
 pub use error::{Refused, SignInError};
 pub use grant::{Grant, GrantPlace, Grants, KeptGrant, Tokens};
 pub use metadata::{ResourceMetadata, ServerMetadata};
+pub use openid::{AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit};
 pub use provider::{KnownProvider, ProviderAddresses, ProviderPlace};
 pub use registration::Redirect;
 pub use revocation::revoke;
 pub use sign_in::{BrowserSignIn, DeviceSignIn, SignIn, SignInOptions};
+pub use token_fault::TokenFault;

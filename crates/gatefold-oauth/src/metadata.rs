@@ -134,6 +134,14 @@ impl ServerMetadata {
         self.code_challenge_methods_supported = vec![S256.to_owned()];
     }
 
+    /// Some large providers have PKCE and do not say so. Only a list without S256 says no.
+    pub(crate) fn with_assumed_pkce(mut self) -> Self {
+        if self.code_challenge_methods_supported.is_empty() {
+            self.assume_pkce();
+        }
+        self
+    }
+
     pub(crate) fn has_pkce(&self) -> bool {
         self.code_challenge_methods_supported.iter().any(|method| method == S256)
     }

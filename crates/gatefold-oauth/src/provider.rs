@@ -53,12 +53,8 @@ impl KnownProvider {
 
 async fn metadata(endpoints: Endpoints<'_>, issuer: &str) -> Result<ServerMetadata, SignInError> {
     let found = server_metadata(endpoints, issuer).await?;
-    let mut server = found.ok_or_else(|| SignInError::NoMetadata { issuer: issuer.to_owned() })?;
-    // Some large providers have PKCE and do not say so. Only a list without S256 says no.
-    if server.code_challenge_methods_supported.is_empty() {
-        server.assume_pkce();
-    }
-    Ok(server)
+    let server = found.ok_or_else(|| SignInError::NoMetadata { issuer: issuer.to_owned() })?;
+    Ok(server.with_assumed_pkce())
 }
 
 impl ProviderAddresses {

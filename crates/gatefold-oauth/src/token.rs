@@ -43,6 +43,7 @@ struct TokenAnswer {
     /// A number, which some endpoints write as a text.
     expires_in: Option<Value>,
     refresh_token: Option<Secret>,
+    id_token: Option<Secret>,
     scope: Option<String>,
     error: Option<String>,
     error_description: Option<String>,
@@ -68,16 +69,39 @@ impl<'a> TokenEndpoint<'a> {
         fields: &[(&str, &str)],
         now: Timestamp,
     ) -> Result<Tokens, SignInError> {
+        tokens(self.said(endpoints, client, fields, now).await?, now)
+    }
+
+    /// Asks who somebody is that has signed in. What the access token is good for is nobody's business
+    /// here.
+    pub(crate) async fn ask_who(
+        &self,
+        endpoints: Endpoints<'_>,
+        client: &OAuthClient,
+        fields: &[(&str, &str)],
+        now: Timestamp,
+    ) -> Result<Secret, SignInError> {
+        let said = self.said(endpoints, client, fields, now).await?;
+        said.id_token.ok_or(SignInError::TokenAnswer("it has no `id_token`"))
+    }
+
+    async fn said(
+        &self,
+        endpoints: Endpoints<'_>,
+        client: &OAuthClient,
+        fields: &[(&str, &str)],
+        now: Timestamp,
+    ) -> Result<TokenAnswer, SignInError> {
         let proof = client.proof(self.issuer, now)?;
         let answer = endpoints.post_form("token", self.url, fields, &proof).await?;
         let sent = fields.iter().copied();
         let sent = sent.chain(proof.fields.iter().map(|(name, value)| (*name, value.expose())));
         let secrets = sent.filter(|(name, _)| SECRET_FIELDS.contains(name));
-        read(&answer, now).map_err(|error| error.without(secrets.map(|(_, value)| value)))
+        read(&answer).map_err(|error| error.without(secrets.map(|(_, value)| value)))
     }
 }
 
-fn read(answer: &Answer, now: Timestamp) -> Result<Tokens, SignInError> {
+fn read(answer: &Answer) -> Result<TokenAnswer, SignInError> {
     let said: TokenAnswer = serde_json::from_slice(&answer.body)
         .ok()
         .or_else(|| form(&answer.body))
@@ -86,6 +110,10 @@ fn read(answer: &Answer, now: Timestamp) -> Result<Tokens, SignInError> {
         let (error, description) = (said.error.as_deref(), said.error_description.as_deref());
         return Err(SignInError::Token(Refused::new(error, description, answer.status)));
     }
+    Ok(said)
+}
+
+fn tokens(said: TokenAnswer, now: Timestamp) -> Result<Tokens, SignInError> {
     let access = said.access_token.filter(|token| !token.expose().is_empty());
     let Some(access) = access else {
         return Err(SignInError::TokenAnswer("it has no `access_token`"));
@@ -149,7 +177,8 @@ mod tests {
     fn check(status: u16, body: &str, expected: &str) {
         let answer =
             Answer { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into() };
-        let told = match read(&answer, Timestamp::from_millis(0)) {
+        let read = read(&answer).and_then(|said| tokens(said, Timestamp::from_millis(0)));
+        let told = match read {
             Ok(tokens) => format!(
                 "{} {:?} {:?} {:?}",
                 tokens.access.expose(),

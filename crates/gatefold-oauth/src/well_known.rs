@@ -28,6 +28,14 @@ pub(crate) fn of_issuer(issuer: &Url) -> Vec<Url> {
     places
 }
 
+/// The places of an OpenID provider's metadata: with the path in front (OpenID Connect Discovery,
+/// section 4), then as RFC 8414 has it, then OAuth's.
+pub(crate) fn of_openid(issuer: &Url) -> Vec<Url> {
+    let mut places = of_issuer(issuer);
+    places.reverse();
+    places
+}
+
 /// The origin of a server that names no issuer, which the version 2025-03-26 of the protocol took
 /// for one.
 pub(crate) fn origin(resource: &Url) -> Url {
@@ -77,6 +85,14 @@ mod tests {
                 "https://a.example/.well-known/oauth-authorization-server/t",
                 "https://a.example/.well-known/openid-configuration/t",
                 "https://a.example/t/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(
+            texts(of_openid(&url("https://a.example/t"))),
+            [
+                "https://a.example/t/.well-known/openid-configuration",
+                "https://a.example/.well-known/openid-configuration/t",
+                "https://a.example/.well-known/oauth-authorization-server/t"
             ]
         );
         assert_eq!(

@@ -58,7 +58,7 @@ pub use past::{PastQueryFilter, PastQueryRecord};
 pub use reach::{ReachAttempt, ReachRecord, reach_records};
 pub use sign_ins::{
     AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
-    LinkUse, PasswordLink, PersonRecord, TakenCode,
+    LinkUse, PasswordLink, PersonRecord, ProvidedPersonRow, ProvidedSubject, TakenCode, VisitRow,
 };
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;
@@ -72,7 +72,8 @@ pub mod record_limits {
     pub use super::housekeeping::ROUND;
     pub use super::results::STORED_BYTES;
     pub use super::sign_ins::{
-        BROWSERS_PER_USER, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, PEOPLE,
+        BROWSERS_PER_USER, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, PEOPLE, PROVIDED_PEOPLE,
+        PROVIDER_VISITS, VISIT_REQUEST_BYTES,
     };
     pub use super::sources::KEPT_PER_DOMAIN;
 }

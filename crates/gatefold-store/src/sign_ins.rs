@@ -6,6 +6,9 @@
 mod clients;
 mod families;
 mod people;
+mod providers;
+
+use std::time::Duration;
 
 use gatefold_core::{Digest, Secret, Timestamp, TokenId, UserId};
 use serde::Serialize;
@@ -13,11 +16,18 @@ use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 pub(crate) use families::{FAMILIES_LISTED, known_family};
+pub(crate) use providers::provided_groups;
 
 /// The most people with a password, or a link to set one.
 pub const PEOPLE: u32 = 10_000;
 /// The most browsers in which one user is signed in. The one that ends first makes room.
 pub const BROWSERS_PER_USER: u32 = 16;
+/// The most people who have come by way of a provider.
+pub const PROVIDED_PEOPLE: u32 = 10_000;
+/// The most browsers that are at a provider at once, and the longest request that goes on when one is
+/// back, in bytes.
+pub const PROVIDER_VISITS: u32 = 4096;
+pub const VISIT_REQUEST_BYTES: usize = 8 * 1024;
 /// The most codes at once, used ones among them.
 pub const ISSUED_CODES: u32 = 10_000;
 /// The most clients that are let in, in all and for one user. Of a user's, the one that was silent
@@ -33,8 +43,39 @@ pub struct PersonRecord {
     pub password_set_at: Option<Timestamp>,
     /// Until when a link to set one is good.
     pub link_expires_at: Option<Timestamp>,
+    /// The provider by way of which the user signed in last, and when.
+    pub issuer: Option<String>,
+    pub signed_in_at: Option<Timestamp>,
     /// How many clients the user has let in.
     pub clients: u64,
+}
+
+/// Somebody as a provider knows them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvidedSubject {
+    pub issuer: String,
+    pub subject: String,
+}
+
+/// Somebody who has signed in by way of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProvidedPersonRow {
+    pub subject: ProvidedSubject,
+    /// Who that is here.
+    pub user: UserId,
+    /// The groups that the provider named.
+    pub groups: Vec<String>,
+}
+
+/// A browser that was sent to a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VisitRow {
+    pub id: TokenId,
+    pub hash: Digest,
+    /// The hash of the browser's cookie.
+    pub browser: Digest,
+    pub request: String,
+    pub expires_at: Timestamp,
 }
 
 /// A link to set a password.
@@ -57,6 +98,8 @@ pub struct BrowserRow {
     pub id: TokenId,
     pub hash: Digest,
     pub user: UserId,
+    /// By way of whom the user signed in. None for a password.
+    pub provided: Option<ProvidedSubject>,
     pub expires_at: Timestamp,
 }
 
@@ -66,6 +109,8 @@ pub struct CodeRow {
     pub id: TokenId,
     pub hash: Digest,
     pub user: UserId,
+    /// By way of whom the user signed in. None for a password.
+    pub provided: Option<ProvidedSubject>,
     pub client: String,
     pub client_name: String,
     pub redirect: String,
@@ -88,6 +133,7 @@ pub enum TakenCode {
 pub struct FamilyRow {
     pub id: TokenId,
     pub user: UserId,
+    pub provided: Option<ProvidedSubject>,
     pub client: String,
     pub client_name: String,
     pub resource: String,
@@ -150,6 +196,24 @@ pub enum Insertion {
     Full,
     /// Its id is taken, or what it belongs to is gone.
     Refused,
+}
+
+impl ProvidedSubject {
+    /// The columns of a row that name one, if they do.
+    fn of(row: &SqliteRow) -> sqlx::Result<Option<Self>> {
+        let issuer: Option<String> = row.try_get("issuer")?;
+        let subject: Option<String> = row.try_get("subject")?;
+        Ok(issuer.zip(subject).map(|(issuer, subject)| Self { issuer, subject }))
+    }
+
+    /// The values of these columns.
+    fn columns(own: Option<&Self>) -> (Option<&str>, Option<&str>) {
+        (own.map(|own| &*own.issuer), own.map(|own| &*own.subject))
+    }
+}
+
+fn span(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn moment(row: &SqliteRow, name: &str) -> sqlx::Result<Timestamp> {

@@ -41,11 +41,23 @@ pub enum TokenKind {
     Link,
     /// A browser whose user has signed in.
     Browser,
+    /// A browser whose user is on the way to sign in elsewhere.
+    Visit,
+    /// Comes back with that browser, once.
+    Return,
 }
 
 impl TokenKind {
-    const ALL: [Self; 6] =
-        [Self::Access, Self::SignedIn, Self::Refresh, Self::Code, Self::Link, Self::Browser];
+    const ALL: [Self; 8] = [
+        Self::Access,
+        Self::SignedIn,
+        Self::Refresh,
+        Self::Code,
+        Self::Link,
+        Self::Browser,
+        Self::Visit,
+        Self::Return,
+    ];
 
     const fn letter(self) -> char {
         match self {
@@ -55,6 +67,8 @@ impl TokenKind {
             Self::Code => 'c',
             Self::Link => 'l',
             Self::Browser => 'b',
+            Self::Visit => 'v',
+            Self::Return => 's',
         }
     }
 }

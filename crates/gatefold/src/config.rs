@@ -68,7 +68,7 @@ pub use role::SourceRole;
 pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
-pub use sign_in::SignInConfig;
+pub use sign_in::{ProviderConfig, SignInConfig};
 pub use texts::{reference, template};
 pub use users::{IssuedSubject, PeopleGroup, UserConfig};
 
@@ -366,9 +366,17 @@ pub struct ServerConfig {
 }
 
 impl ServerConfig {
-    /// The names of the issuers that people may be known to.
+    /// The names of the issuers that people may be known to, each once.
     pub fn known_issuers(&self) -> impl Iterator<Item = &str> {
-        self.issuers.iter().map(|own| own.issuer.as_str())
+        let listed = self.issuers.iter().map(|own| own.issuer.as_str());
+        let is_listed = |issuer: &str| self.issuers.iter().any(|own| own.issuer == issuer);
+        let provider = self.sign_in_provider().map(|own| own.issuer.as_str());
+        listed.chain(provider.filter(move |issuer| !is_listed(issuer)))
+    }
+
+    /// The provider at which people sign in for the gateway's own page.
+    pub fn sign_in_provider(&self) -> Option<&ProviderConfig> {
+        self.sign_in.as_ref()?.provider.as_ref()
     }
 }
 

@@ -1,9 +1,11 @@
 //! An issuer whose tokens let people in: it signs what a test wants, publishes its keys, and answers
-//! questions about opaque tokens. It gives tokens for others in exchange, too.
+//! questions about opaque tokens. As an OpenID provider (`openid`) it signs people in at once, and it gives
+//! tokens for others in exchange (`exchange`).
 
 mod exchange;
+mod openid;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -31,8 +33,10 @@ use crate::Error;
 
 use exchange::Exchanges;
 pub use exchange::{ExchangeRequest, ExchangeTerms};
+pub use openid::IdentityRules;
+use openid::OpenIdState;
 
-/// The client that may ask about opaque tokens, and its secret.
+/// The client that may ask about opaque tokens, exchange them and have people signed in, and its secret.
 pub const ISSUER_CLIENT: (&str, &str) = ("gatefold", "planted-introspection-secret");
 
 /// A key for tests alone. The library that signs cannot make one.
@@ -61,6 +65,10 @@ pub struct TokenIssuer {
 pub struct IssuerCounts {
     pub key_fetches: usize,
     pub questions: usize,
+    pub metadata_fetches: usize,
+    /// People who were signed in, and ID tokens that were given for their codes.
+    pub sign_ins: usize,
+    pub identities: usize,
 }
 
 struct IssuerState {
@@ -72,6 +80,7 @@ struct IssuerState {
     /// What it says of opaque tokens, at most [`KEPT`].
     opaque: HashMap<String, Value>,
     exchanges: Exchanges,
+    openid: OpenIdState,
 }
 
 struct SigningKeys {
@@ -93,12 +102,14 @@ impl TokenIssuer {
             failure: None,
             opaque: HashMap::new(),
             exchanges: Exchanges::default(),
+            openid: OpenIdState::default(),
         }));
         let router = Router::new()
             .route("/.well-known/openid-configuration", get(metadata))
             .route("/keys", get(keys))
             .route("/introspect", post(introspect))
-            .route("/token", post(exchange::exchange))
+            .route("/authorize", get(openid::authorize))
+            .route("/token", post(token))
             .with_state(state.clone());
         let server = tokio::spawn(async move {
             // It ends with the test.
@@ -322,7 +333,8 @@ fn answered(state: &IssuerState, document: Value) -> Response {
 }
 
 async fn metadata(State(state): State<SharedIssuer>) -> Response {
-    let state = lock(&state);
+    let mut state = lock(&state);
+    state.counts.metadata_fetches += 1;
     let issuer = &state.issuer;
     let document = json!({
         "issuer": issuer,
@@ -331,6 +343,7 @@ async fn metadata(State(state): State<SharedIssuer>) -> Response {
         "jwks_uri": format!("{issuer}/keys"),
         "introspection_endpoint": format!("{issuer}/introspect"),
     });
+    let document = changed(document, state.openid.rules.metadata.clone());
     answered(&state, document)
 }
 
@@ -345,6 +358,19 @@ fn is_our_client(headers: &HeaderMap) -> bool {
     let (id, secret) = ISSUER_CLIENT;
     let expected = format!("Basic {}", STANDARD.encode(format!("{id}:{secret}")));
     headers.get(AUTHORIZATION).is_some_and(|value| value.as_bytes() == expected.as_bytes())
+}
+
+/// The token endpoint, for each grant.
+async fn token(
+    State(state): State<SharedIssuer>,
+    headers: HeaderMap,
+    Form(form): Form<BTreeMap<String, String>>,
+) -> Response {
+    let is_exchange = form.get("grant_type").is_some_and(|grant| grant == exchange::GRANT_TYPE);
+    if is_exchange {
+        return exchange::answer(&mut lock(&state), &headers, form);
+    }
+    openid::answer(&mut lock(&state), &headers, &form)
 }
 
 #[derive(Deserialize)]

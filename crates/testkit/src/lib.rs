@@ -29,7 +29,8 @@ pub use client::{Exchange, RawClient, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
 pub use issuer::{
-    ExchangeRequest, ExchangeTerms, ISSUER_CLIENT, IssuerCounts, IssuerKey, TokenIssuer,
+    ExchangeRequest, ExchangeTerms, ISSUER_CLIENT, IdentityRules, IssuerCounts, IssuerKey,
+    TokenIssuer,
 };
 pub use process::{run_from_args, run_if_asked};
 pub use provider::{Provider, ProviderCounts, ProviderRules};

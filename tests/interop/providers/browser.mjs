@@ -47,7 +47,8 @@ function act(answer, password) {
     if (document.readyState !== "complete" || location.href === "about:blank") return undefined;
     const said = document.body.innerText;
     const buttons = [...document.querySelectorAll("button")];
-    // Glewlwyd fills in its page later.
+    // Some pages lead on by themselves, and Glewlwyd fills in its page later.
+    if (document.querySelector("meta[http-equiv=refresh]")) return undefined;
     if (!buttons.length && !document.forms.length && !document.querySelector("#root")) {
         return { title: document.title || said.slice(0, 200), isLast: true };
     }

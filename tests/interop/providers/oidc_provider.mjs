@@ -4,6 +4,8 @@
 //   oidc_provider.mjs PORT RESOURCE CODE_LIFE_S REFRESH_LIFE_S [opaque|jwt]
 //
 // RESOURCE is the protected server, whose access tokens are opaque unless the last word says otherwise. Access tokens last CODE_LIFE_S after a sign-in and REFRESH_LIFE_S after a refresh.
+// It also signs people in for a gateway, which comes back to `/oauth/callback` at RESOURCE's host, and tells it their groups.
+// PROVIDER_HOST is another name of this machine for the provider.
 // Every event is a line of JSON on standard output. SIGUSR2 closes the port, or opens it again; what the provider knows
 // stays.
 
@@ -12,12 +14,16 @@ import { Provider } from "oidc-provider";
 import { formOf, page, say, serve } from "./pages.mjs";
 
 const [port, resource, codeLife, refreshLife, format = "opaque"] = process.argv.slice(2);
-const issuer = `http://127.0.0.1:${port}`;
+const issuer = `http://${process.env.PROVIDER_HOST ?? "127.0.0.1"}:${port}`;
 const guard = { client_id: "mcp-server", client_secret: "a secret of the protected server" };
 
+const gateway = { client_id: "gatefold", client_secret: "a secret of the gateway" };
+
 const provider = new Provider(issuer, {
+    claims: { openid: ["sub"], groups: ["groups"] },
     clients: [
         { ...guard, redirect_uris: [], response_types: [], grant_types: [] },
+        { ...gateway, redirect_uris: [new URL("/oauth/callback", resource).href] },
         {
             client_id: "television",
             token_endpoint_auth_method: "none",
@@ -26,6 +32,8 @@ const provider = new Provider(issuer, {
             grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
         },
     ],
+    // What a scope asks for is in the ID token, and not only at the userinfo endpoint.
+    conformIdTokenClaims: false,
     cookies: { keys: ["a key for the cookies of a test"] },
     features: {
         deviceFlow: { enabled: true },
@@ -38,11 +46,11 @@ const provider = new Provider(issuer, {
         },
         revocation: { enabled: true },
     },
-    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, groups: ["gardeners"] }) }),
     interactions: { url: (_context, interaction) => `/interaction/${interaction.uid}` },
     pkce: { required: () => true },
     rotateRefreshToken: true,
-    scopes: ["openid", "offline_access", "tools"],
+    scopes: ["openid", "offline_access", "tools", "groups"],
     ttl: {
         AccessToken: (context) => Number(context.oidc.params.grant_type === "refresh_token" ? refreshLife : codeLife),
         RefreshToken: 600,

@@ -148,7 +148,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let texts = app.texts_fault().map(|fault| format!("`search.texts`: {fault}"));
     let issuers = match gatefold::examine_issuers(&config.server).await {
         Ok(faults) => {
-            faults.into_iter().map(|own| format!("`server.issuers`: {}", own.fault)).collect()
+            faults.into_iter().map(|own| format!("`{}`: {}", own.key, own.fault)).collect()
         }
         Err(error) => vec![format!("`server.issuers`: {error}")],
     };

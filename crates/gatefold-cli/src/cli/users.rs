@@ -38,10 +38,12 @@ pub(crate) enum Users {
         format: Format,
     },
     /// Remove a person's password and sessions, and end the access of all clients they let in
+    ///
+    /// Whoever signs in at a provider can do so again, until the provider refuses it.
     #[command(after_long_help = "Example:\n  gatefold user remove ann")]
     Remove {
-        /// The user's name
-        #[arg(value_name = "USER", value_parser = name)]
+        /// The user's name, as `gatefold user list` shows it
+        #[arg(value_name = "USER")]
         user: String,
         #[command(flatten)]
         format: Format,
@@ -86,7 +88,14 @@ pub(super) async fn run(
 /// The address at which people sign in.
 fn sign_in_place(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<String> {
     let config = load(&shared.inputs().located(environment)?, environment)?;
-    let url = config.server.public_url.filter(|_| config.server.sign_in.is_some());
+    let has_passwords = config.server.sign_in.as_ref().map(|own| own.password);
+    if has_passwords == Some(false) {
+        return Err(with_help(
+            "nobody signs in at this gateway with a password",
+            "write `password = true` into `sign_in`, beside `provider`",
+        ));
+    }
+    let url = config.server.public_url.filter(|_| has_passwords.is_some());
     let url = url.ok_or_else(|| {
         with_help(
             "nobody signs in at this gateway",
@@ -150,16 +159,18 @@ fn lines(people: &[PersonRecord], style: Style) -> Vec<String> {
     if people.is_empty() {
         return vec!["nobody signs in here; `gatefold user link NAME` lets somebody".to_owned()];
     }
-    let heads = ["user", "password set", "link until", "clients"];
-    let mut table = Table::new(&heads).spare(&[2, 1]);
+    let heads = ["user", "password set", "link until", "at a provider", "clients"];
+    let mut table = Table::new(&heads).spare(&[2, 3, 1]);
     let day = |at: Option<Timestamp>, otherwise: &str| {
         at.map_or_else(|| otherwise.to_owned(), |at| at.to_string().chars().take(10).collect())
     };
     for person in people {
+        let has_link = person.link_expires_at.is_some();
         table.row([
             style.strong(person.user.as_str()),
-            day(person.password_set_at, "not yet"),
+            day(person.password_set_at, if has_link { "not yet" } else { "" }),
             day(person.link_expires_at, ""),
+            day(person.signed_in_at, ""),
             person.clients.to_string(),
         ]);
     }

@@ -35,6 +35,7 @@ mod logs;
 mod model;
 mod own_secrets;
 mod process;
+mod provided;
 mod queries;
 mod raw_api;
 mod reached;

@@ -16,15 +16,15 @@ use crate::access_tokens::{client, refusal};
 use crate::process::{Gateway, LIMIT, run, two_sources};
 use crate::scratch::Scratch;
 
-const PUBLIC: &str = "https://tools.example";
+pub(crate) const PUBLIC: &str = "https://tools.example";
 const REDIRECT: &str = "http://127.0.0.1:4711/callback";
 const VERIFIER: &str = "a-verifier-that-is-long-enough-to-be-one-of-them";
 const PASSWORD: &str = "correct horse battery";
 
 /// What a revocation may take to hold.
-const REVOCATION: Duration = Duration::from_secs(2);
+pub(crate) const REVOCATION: Duration = Duration::from_secs(2);
 
-fn signing_in(sign_in: &str) -> Scratch {
+pub(crate) fn signing_in(sign_in: &str) -> Scratch {
     let scratch = Scratch::new();
     let server =
         format!("[server]\nauthentication = 'token'\npublic_url = '{PUBLIC}'\n{sign_in}\n");
@@ -35,23 +35,37 @@ fn signing_in(sign_in: &str) -> Scratch {
 const ON: &str = "sign_in = { registration = true }";
 
 /// A browser and a client at one gateway.
-struct Visitor {
-    address: String,
-    cookie: String,
+pub(crate) struct Visitor {
+    pub(crate) address: String,
+    pub(crate) cookie: String,
     client: String,
 }
 
-struct Page {
-    status: u16,
-    location: String,
-    body: String,
+pub(crate) struct Page {
+    pub(crate) status: u16,
+    pub(crate) location: String,
+    pub(crate) body: String,
 }
 
 impl Visitor {
+    /// Nobody yet, with a client that registers itself.
+    pub(crate) fn at(gateway: &Gateway) -> Self {
+        let mut visitor = Self::stranger(gateway);
+        let body = json!({"redirect_uris": [REDIRECT], "client_name": "Notebook"}).to_string();
+        let registered = visitor.send("POST", "/oauth/register", "application/json", &body);
+        assert_eq!(registered.status, 201, "{}", registered.body);
+        let registered: Value = serde_json::from_str(&registered.body).unwrap();
+        visitor.client = text(&registered, "client_id");
+        visitor
+    }
+
+    fn stranger(gateway: &Gateway) -> Self {
+        Self { address: gateway.address(), cookie: String::new(), client: String::new() }
+    }
+
     /// Sets a user's password by a link from the shell, registers a client, and signs in.
     fn of(scratch: &Scratch, gateway: &Gateway, user: &str) -> Self {
-        let mut visitor =
-            Self { address: gateway.address(), cookie: String::new(), client: String::new() };
+        let mut visitor = Self::at(gateway);
         let made = run(scratch, &["user", "link", user]);
         assert_eq!(made.code, Some(0), "{}", made.stderr);
         let link = made.stdout.trim_end().strip_prefix(PUBLIC).unwrap().to_owned();
@@ -60,11 +74,6 @@ impl Visitor {
         let token = link.split_once("link=").unwrap().1;
         let fields = [("link", token), ("password", PASSWORD), ("again", PASSWORD)];
         assert_eq!(visitor.post("/oauth/password", &fields).status, 200);
-        let body = json!({"redirect_uris": [REDIRECT], "client_name": "Notebook"}).to_string();
-        let registered = visitor.send("POST", "/oauth/register", "application/json", &body);
-        assert_eq!(registered.status, 201, "{}", registered.body);
-        let registered: Value = serde_json::from_str(&registered.body).unwrap();
-        visitor.client = text(&registered, "client_id");
         let query = visitor.query("/mcp");
         let fields = [("request", &*query), ("user", user), ("password", PASSWORD)];
         let page = visitor.post("/oauth/sign-in", &fields);
@@ -72,7 +81,7 @@ impl Visitor {
         visitor
     }
 
-    fn query(&self, face: &str) -> String {
+    pub(crate) fn query(&self, face: &str) -> String {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(VERIFIER));
         form(&[
             ("response_type", "code"),
@@ -85,7 +94,7 @@ impl Visitor {
     }
 
     /// Lets the client in, and returns its tokens.
-    fn tokens(&mut self, face: &str, more: &[(&str, &str)]) -> Value {
+    pub(crate) fn tokens(&mut self, face: &str, more: &[(&str, &str)]) -> Value {
         let query = self.query(face);
         let page = self.send("GET", &format!("/oauth/authorize?{query}"), "", "");
         let (_, rest) = page.body.split_once("name=\"seal\" value=\"").expect("a form to agree in");
@@ -104,24 +113,24 @@ impl Visitor {
         ])
     }
 
-    fn refresh(&mut self, tokens: &Value) -> Value {
+    pub(crate) fn refresh(&mut self, tokens: &Value) -> Value {
         let (client, token) = (self.client.clone(), text(tokens, "refresh_token"));
         let fields =
             [("grant_type", "refresh_token"), ("client_id", &*client), ("refresh_token", &*token)];
         self.token(&fields)
     }
 
-    fn token(&mut self, fields: &[(&str, &str)]) -> Value {
+    pub(crate) fn token(&mut self, fields: &[(&str, &str)]) -> Value {
         let answer = self.post("/oauth/token", fields);
         assert_eq!(answer.status, 200, "{}", answer.body);
         serde_json::from_str(&answer.body).unwrap()
     }
 
-    fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
+    pub(crate) fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         self.send("POST", path, "application/x-www-form-urlencoded", &form(fields))
     }
 
-    fn send(&mut self, method: &str, path: &str, kind: &str, body: &str) -> Page {
+    pub(crate) fn send(&mut self, method: &str, path: &str, kind: &str, body: &str) -> Page {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(LIMIT)).unwrap();
         let (cookie, length) = (&self.cookie, body.len());
@@ -152,16 +161,16 @@ fn form(fields: &[(&str, &str)]) -> String {
     Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-fn text(tokens: &Value, name: &str) -> String {
+pub(crate) fn text(tokens: &Value, name: &str) -> String {
     tokens[name].as_str().unwrap_or_else(|| panic!("no `{name}` in {tokens}")).to_owned()
 }
 
-fn access(tokens: &Value) -> String {
+pub(crate) fn access(tokens: &Value) -> String {
     text(tokens, "access_token")
 }
 
 /// How a token is received at a path: 400 if it is let in, as nothing is asked.
-async fn received(gateway: &Gateway, path: &str, token: &str) -> u16 {
+pub(crate) async fn received(gateway: &Gateway, path: &str, token: &str) -> u16 {
     refusal(gateway, path, &[&format!("Bearer {token}")]).await.0
 }
 
@@ -309,8 +318,7 @@ async fn nothing_of_it_is_there_unless_the_configuration_says_so() {
     scratch.write("gatefold.toml", text.replace(ON, "sign_in = { password = true }"));
     let gateway = Gateway::serve(&scratch).await;
     assert_eq!(received(&gateway, "", &token).await, 400, "it is good over a restart");
-    let mut visitor =
-        Visitor { address: gateway.address(), cookie: String::new(), client: String::new() };
+    let mut visitor = Visitor::stranger(&gateway);
     let body = json!({"redirect_uris": [REDIRECT]}).to_string();
     let registered = visitor.send("POST", "/oauth/register", "application/json", &body);
     assert_eq!(registered.status, 404, "{}", registered.body);

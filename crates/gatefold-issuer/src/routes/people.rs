@@ -7,13 +7,13 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use gatefold_core::{Secret, UserId};
 use gatefold_token::{PresentedToken, TokenKind};
-use http::header::{CACHE_CONTROL, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE};
+use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
+use super::answers::{PageFault, answered, foreign_form, form_text, own_form, sent_to};
 use crate::IssuerError;
 use crate::authorization::AuthorizationFault;
-use crate::browser::is_own_form;
 use crate::form::Parameters;
 use crate::keys::is_same;
 use crate::pages::Page;
@@ -28,39 +28,6 @@ const USER_BYTES: usize = 128;
 /// What a seal is for.
 const CONSENT: &str = "consent";
 const SIGN_OUT: &str = "sign-out";
-
-/// Why somebody gets no page of the usual kind.
-enum PageFault {
-    Page(Page),
-    /// The same with more headers.
-    Response(Box<Response<Body>>),
-    Issuer(IssuerError),
-}
-
-impl From<IssuerError> for PageFault {
-    fn from(error: IssuerError) -> Self {
-        Self::Issuer(error)
-    }
-}
-
-impl From<Page> for PageFault {
-    fn from(page: Page) -> Self {
-        Self::Page(page)
-    }
-}
-
-fn answered(result: Result<Response<Body>, PageFault>) -> Response<Body> {
-    match result {
-        Ok(response) => response,
-        Err(PageFault::Page(page)) => page.response(),
-        Err(PageFault::Response(response)) => *response,
-        Err(PageFault::Issuer(error)) => {
-            super::log(&error);
-            let text = "Something is wrong here. Try again in a moment.";
-            Page::fault(StatusCode::SERVICE_UNAVAILABLE, text).response()
-        }
-    }
-}
 
 /// Shows who asks for what, to whoever is signed in; to others the page to sign in.
 pub(super) async fn authorize(
@@ -79,7 +46,7 @@ async fn asked(
     let public = &issuer.settings.public_url;
     let Some(session) = issuer.session(headers).await? else {
         return match issuer.preliminary(query).await {
-            Ok(()) => Ok(Page::sign_in(public, query, None).response()),
+            Ok(()) => Ok(Page::sign_in(&issuer.settings, query, None).response()),
             Err(fault) => refused(fault),
         };
     };
@@ -113,7 +80,7 @@ pub(super) async fn sign_in(
         let password = form_text(&form, "password")?;
         let address = super::address(&parts.extensions);
         let user = known_user(&issuer, user, password, address, request).await?;
-        let cookie = issuer.begin_session(&parts.headers, user).await?;
+        let cookie = issuer.begin_session(&parts.headers, user, None).await?;
         // The same request again, now with somebody to ask.
         let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
         response.headers_mut().insert(SET_COOKIE, cookie);
@@ -130,9 +97,7 @@ async fn known_user(
     address: IpAddr,
     request: &str,
 ) -> Result<UserId, PageFault> {
-    let again = |status, text: &str| {
-        Page::sign_in(&issuer.settings.public_url, request, Some((status, text)))
-    };
+    let again = |status, text: &str| Page::sign_in(&issuer.settings, request, Some((status, text)));
     let wrong = || again(StatusCode::UNAUTHORIZED, "The name or the password is wrong.");
     if user.is_empty() || user.len() > USER_BYTES || password.len() > PASSWORD_BYTES {
         return Err(wrong().into());
@@ -211,7 +176,7 @@ pub(super) async fn consent(
             "allow" => {
                 let reads = form_text(&form, "read_only")? == "on";
                 let scopes = if reads { Scopes::Read } else { request.scopes };
-                sent_to(&request.granted(&issuer, &session.user, scopes).await?)
+                sent_to(&request.granted(&issuer, &session, scopes).await?)
             }
             _ => sent_to(&request.refused(&issuer, "access_denied", "the user did not allow it")),
         }
@@ -280,41 +245,7 @@ pub(super) async fn set_password(
     answered(set.await)
 }
 
-/// The form of a page of ours.
-fn own_form(
-    issuer: &IssuerState,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Parameters, PageFault> {
-    if !is_own_form(headers, &issuer.settings.public_url) {
-        return Err(foreign_form().into());
-    }
-    let text = super::form(headers, body).ok_or_else(foreign_form)?;
-    Ok(Parameters::read(&text).map_err(|_| foreign_form())?)
-}
-
-fn form_text<'a>(form: &'a Parameters, name: &'static str) -> Result<&'a str, PageFault> {
-    form.text(name).map_err(|_| foreign_form().into())
-}
-
-fn foreign_form() -> Page {
-    Page::fault(
-        StatusCode::FORBIDDEN,
-        "This form was not sent from the page that was shown to you.",
-    )
-}
-
 fn no_such_link() -> Page {
     let text = "This link was used, has expired, or was never made. Ask for another one.";
     Page::fault(StatusCode::NOT_FOUND, text)
-}
-
-/// Sends a browser on. It asks for the new address with GET, whatever it asked with before.
-fn sent_to(address: &str) -> Result<Response<Body>, PageFault> {
-    let location = HeaderValue::try_from(address).map_err(|_| foreign_form())?;
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SEE_OTHER;
-    response.headers_mut().insert(LOCATION, location);
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
 }

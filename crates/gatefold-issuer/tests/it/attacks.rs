@@ -3,4 +3,5 @@
 mod authorizations;
 mod pages;
 mod people;
+mod providers;
 mod tokens;

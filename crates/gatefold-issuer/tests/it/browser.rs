@@ -9,11 +9,13 @@ pub(crate) struct Browser {
     to: SocketAddr,
     pub(crate) from: [u8; 4],
     pub(crate) cookie: Option<String>,
+    /// The one of a browser that is away at a provider.
+    pub(crate) visit: Option<String>,
 }
 
 impl Browser {
     pub(crate) fn new(to: SocketAddr) -> Self {
-        Self { to, from: [127, 0, 0, 1], cookie: None }
+        Self { to, from: [127, 0, 0, 1], cookie: None, visit: None }
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Answer {
@@ -48,14 +50,20 @@ impl Browser {
         body: &str,
     ) -> Answer {
         let mut headers = headers.to_vec();
-        headers.extend(self.cookie.as_deref().map(|cookie| ("cookie", cookie)));
+        let cookies: Vec<_> = [&self.cookie, &self.visit].into_iter().flatten().cloned().collect();
+        let cookies = cookies.join("; ");
+        if !cookies.is_empty() {
+            headers.push(("cookie", &cookies));
+        }
         send(self.to, self.from, &format!("{method} {path}"), &headers, body).await
     }
 
     fn keep(&mut self, answer: &Answer) {
-        if let Some(set) = answer.all("set-cookie").next() {
+        for set in answer.all("set-cookie") {
             let (cookie, _) = set.split_once(';').unwrap();
-            self.cookie = (!set.contains("Max-Age=0")).then(|| cookie.to_owned());
+            let own =
+                if cookie.contains("gatefold-visit=") { &mut self.visit } else { &mut self.cookie };
+            *own = (!set.contains("Max-Age=0")).then(|| cookie.to_owned());
         }
     }
 

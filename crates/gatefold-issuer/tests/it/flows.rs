@@ -1,12 +1,15 @@
 //! The ways that work.
 
-use gatefold_issuer::Registration;
+use std::sync::Arc;
+
+use gatefold_issuer::{PasswordSignIn, ProvidedSubject, Registration};
 use gatefold_token::{PresentedToken, TokenKind};
 use serde_json::json;
 
 use crate::ask::{PUBLIC, REDIRECT};
 use crate::browser::{hidden, parameter};
 use crate::http::send;
+use crate::provider::{FakeProvider, ISSUER, onward_address};
 use crate::world::{PASSWORD, World, WorldOptions, text};
 
 #[tokio::test]
@@ -254,4 +257,48 @@ async fn on_this_machine_it_works_without_tls() {
     assert!(cookie.starts_with("gatefold=gf_b") && !cookie.contains("Secure"), "{cookie}");
     browser.cookie = cookie.split_once(';').map(|(cookie, _)| cookie.to_owned());
     browser.consent_page(&ask).await;
+}
+
+#[tokio::test]
+async fn a_person_signs_in_at_the_provider_and_lets_a_client_in() {
+    let provider = Arc::new(FakeProvider::default());
+    provider.names.lock().unwrap().insert("00u1", "ann");
+    let options = WorldOptions {
+        password: PasswordSignIn::Off,
+        provider: Some(provider.clone()),
+        ..WorldOptions::default()
+    };
+    let world = World::with(options).await;
+    let (mut browser, ask) = (world.browser(), world.ask());
+    let onward = browser.leave(&ask).await;
+    let cookie = onward.header("set-cookie");
+    let (pair, attributes) = cookie.split_once(';').unwrap();
+    assert!(pair.starts_with("__Host-gatefold-visit=gf_v"), "{pair}");
+    assert_eq!(attributes, " Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=600");
+    let address = onward_address(&onward);
+    assert!(address.ends_with("&account=Any"), "{address}");
+    let link = format!("<a href=\"{}\">", address.replace('&', "&amp;"));
+    assert!(onward.body.contains(&link), "for browsers that do not go on: {}", onward.body);
+    let policy = onward.header("content-security-policy");
+    assert!(policy.contains("form-action 'self';"), "{policy}");
+    let state = parameter(&address, "state").unwrap();
+    let back = browser.come_back(&state, "00u1").await;
+    assert_eq!((back.status, back.header("location")), (303, &*ask.path()));
+    assert!(browser.consent_page(&ask).await.contains("<strong>ann</strong>"));
+    let tokens = world.tokens(&mut browser).await;
+    let access =
+        PresentedToken::read_as(TokenKind::SignedIn, text(&tokens, "access_token")).unwrap();
+    let family = world.store.tables().families[&access.id].clone();
+    let subject = ProvidedSubject { issuer: ISSUER.to_owned(), subject: "00u1".to_owned() };
+    assert_eq!((family.user.as_str(), family.provided.as_ref()), ("ann", Some(&subject)));
+    assert_eq!(world.store.tables().people[&subject].groups, ["ops"]);
+    assert_eq!(world.refresh(text(&tokens, "refresh_token"), &[]).await.status, 200);
+    // Whoever is somebody else says so, and the provider has to ask.
+    let leave = browser.consent_page(&ask).await;
+    let leave = leave.split_once("/oauth/sign-out").unwrap().1.to_owned();
+    let fields = [("request", &*hidden(&leave, "request")), ("seal", &*hidden(&leave, "seal"))];
+    browser.post("/oauth/sign-out", &fields).await;
+    let fields = [("request", &*ask.query()), ("account", "another")];
+    let another = browser.post("/oauth/provider", &fields).await;
+    assert!(onward_address(&another).ends_with("&account=Another"));
 }

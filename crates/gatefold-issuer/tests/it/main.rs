@@ -8,5 +8,6 @@ mod documents;
 mod flows;
 mod http;
 mod memory;
+mod provider;
 mod registrations;
 mod world;

@@ -8,7 +8,7 @@ use gatefold_core::{BoxError, Digest, Timestamp, TokenId, UserId};
 use gatefold_issuer::limits::{REGISTERED_CLIENTS, UNUSED_LIFE};
 use gatefold_issuer::{
     BrowserSession, ClientRecord, CodeRecord, CodeState, FamilyRecord, IssuerStore, KeepOutcome,
-    NewPassword, Renewal,
+    NewPassword, ProvidedPerson, ProvidedSubject, ProviderVisit, Renewal,
 };
 
 #[derive(Default)]
@@ -19,6 +19,8 @@ pub(crate) struct Tables {
     pub(crate) passwords: HashMap<UserId, String>,
     pub(crate) links: HashMap<TokenId, (Digest, UserId, Timestamp)>,
     pub(crate) sessions: HashMap<TokenId, BrowserSession>,
+    pub(crate) people: HashMap<ProvidedSubject, ProvidedPerson>,
+    pub(crate) visits: HashMap<TokenId, ProviderVisit>,
     pub(crate) codes: HashMap<TokenId, (CodeRecord, bool)>,
     pub(crate) families: HashMap<TokenId, FamilyRecord>,
     pub(crate) clients: HashMap<String, ClientRecord>,
@@ -64,6 +66,33 @@ impl IssuerStore for MemoryStore {
         reply(Some(user))
     }
 
+    fn note_person(&self, person: ProvidedPerson, _: Timestamp) -> Reply<'_, KeepOutcome> {
+        self.tables().people.insert(person.subject.clone(), person);
+        reply(KeepOutcome::Yes)
+    }
+
+    fn keep_visit(&self, visit: ProviderVisit, _: Timestamp) -> Reply<'_, KeepOutcome> {
+        self.tables().visits.insert(visit.id.clone(), visit);
+        reply(KeepOutcome::Yes)
+    }
+
+    fn take_visit<'a>(
+        &'a self,
+        id: &'a TokenId,
+        hash: Digest,
+        browser: Digest,
+        now: Timestamp,
+    ) -> Reply<'a, Option<String>> {
+        let mut tables = self.tables();
+        let is_it =
+            |it: &&ProviderVisit| it.hash == hash && it.browser == browser && it.expires_at > now;
+        let request = tables.visits.get(id).filter(is_it).map(|it| it.request.clone());
+        if request.is_some() {
+            tables.visits.remove(id);
+        }
+        reply(request)
+    }
+
     fn open_session(&self, session: BrowserSession, _: Timestamp) -> Reply<'_, KeepOutcome> {
         self.tables().sessions.insert(session.id.clone(), session);
         reply(KeepOutcome::Yes)
@@ -90,7 +119,7 @@ impl IssuerStore for MemoryStore {
             Some((_, true)) => CodeState::Used,
             Some((code, used)) => {
                 *used = true;
-                CodeState::Fresh(code.clone())
+                CodeState::Fresh(Box::new(code.clone()))
             }
         };
         reply(state)

@@ -8,7 +8,8 @@ use gatefold_core::{Clock as _, ManualClock, Timestamp, UserId};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
 use gatefold_issuer::limits::LINK_LIFE;
 use gatefold_issuer::{
-    DocumentAccess, Issuer, IssuerSettings, IssuerStore as _, PublicUrl, Registration,
+    DocumentAccess, IdentityProvider, Issuer, IssuerSettings, IssuerStore as _, PasswordSignIn,
+    PublicUrl, Registration,
 };
 use gatefold_token::{DrawnToken, TokenKind};
 use serde_json::Value;
@@ -34,11 +35,19 @@ pub(crate) struct WorldOptions {
     pub(crate) public: &'static str,
     pub(crate) registration: Registration,
     pub(crate) allows_loopback: bool,
+    pub(crate) password: PasswordSignIn,
+    pub(crate) provider: Option<Arc<dyn IdentityProvider>>,
 }
 
 impl Default for WorldOptions {
     fn default() -> Self {
-        Self { public: PUBLIC, registration: Registration::Off, allows_loopback: true }
+        Self {
+            public: PUBLIC,
+            registration: Registration::Off,
+            allows_loopback: true,
+            password: PasswordSignIn::On,
+            provider: None,
+        }
     }
 }
 
@@ -56,6 +65,8 @@ impl World {
         let settings = IssuerSettings {
             public_url: PublicUrl::parse(options.public).unwrap(),
             registration: options.registration,
+            password: options.password,
+            provider: options.provider,
             documents: DocumentAccess {
                 client: egress.client_for(Reach::public().allowing(private)),
                 allows_loopback: options.allows_loopback,

@@ -16,7 +16,7 @@ const LISTED: usize = 256;
 const LISTED_BYTES: usize = 1024;
 
 #[derive(Debug, Clone)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     times: Times,
     all: Map<String, Value>,
 }
@@ -45,7 +45,7 @@ impl<'de> Deserialize<'de> for NumericDate {
 }
 
 impl Claims {
-    pub(super) fn read(body: &[u8]) -> Result<Self, TokenFault> {
+    pub(crate) fn read(body: &[u8]) -> Result<Self, TokenFault> {
         // Read strictly as well: a time that is no number, or is there twice, is none.
         let times = serde_json::from_slice(body).map_err(|_| TokenFault::Malformed)?;
         let all = serde_json::from_slice(body).map_err(|_| TokenFault::Malformed)?;
@@ -56,26 +56,51 @@ impl Claims {
         self.all.get(name)?.as_str()
     }
 
-    pub(super) fn issuer(&self) -> Option<&str> {
+    pub(crate) fn issuer(&self) -> Option<&str> {
         self.text("iss")
     }
 
     /// Whether an issuer that was asked says that the token is good.
-    pub(super) fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         self.all.get("active") == Some(&Value::Bool(true))
     }
 
     /// Whether it has what only ID tokens have (OpenID Connect Core, sections 2 and 3).
-    pub(super) fn is_of_id_token(&self) -> bool {
+    pub(crate) fn is_of_id_token(&self) -> bool {
         ["nonce", "at_hash", "c_hash"].iter().any(|claim| self.all.contains_key(*claim))
     }
 
+    /// What ties it to the request that it answers (OpenID Connect Core, section 2).
+    pub(crate) fn nonce(&self) -> Option<&str> {
+        self.text("nonce")
+    }
+
+    /// Whether it says when it was issued, as ID tokens have to.
+    pub(crate) fn has_begin(&self) -> bool {
+        self.times.iat.is_some()
+    }
+
+    /// Whether it is for this client, and for others only if it was issued to this one (OpenID Connect
+    /// Core, section 3.1.3.7).
+    pub(crate) fn is_for_client(&self, client: &str) -> bool {
+        let is_ours = |value: &Value| value.as_str() == Some(client);
+        let (is_for_us, is_for_others) = match self.all.get("aud") {
+            Some(Value::Array(items)) => (items.iter().any(is_ours), !items.iter().all(is_ours)),
+            Some(only) => (is_ours(only), false),
+            None => return false,
+        };
+        match self.all.get("azp") {
+            Some(party) => is_for_us && is_ours(party),
+            None => is_for_us && !is_for_others,
+        }
+    }
+
     /// A signed token has to end at some time.
-    pub(super) fn has_end(&self) -> bool {
+    pub(crate) fn has_end(&self) -> bool {
         self.times.exp.is_some()
     }
 
-    pub(super) fn check_times(&self, now: Timestamp) -> Result<(), TokenFault> {
+    pub(crate) fn check_times(&self, now: Timestamp) -> Result<(), TokenFault> {
         if self.over_at().is_some_and(|over| over <= now) {
             return Err(TokenFault::Expired);
         }
@@ -87,11 +112,11 @@ impl Claims {
     }
 
     /// When it is over, even by a clock that is late.
-    pub(super) fn over_at(&self) -> Option<Timestamp> {
+    pub(crate) fn over_at(&self) -> Option<Timestamp> {
         self.times.exp.map(|NumericDate(exp)| skewed(exp))
     }
 
-    pub(super) fn subject(&self) -> Result<String, TokenFault> {
+    pub(crate) fn subject(&self) -> Result<String, TokenFault> {
         let subject = self.text("sub").ok_or(TokenFault::Subject)?;
         let is_legal = !subject.trim().is_empty()
             && subject.len() <= SUBJECT_BYTES
@@ -99,23 +124,23 @@ impl Claims {
         is_legal.then(|| subject.to_owned()).ok_or(TokenFault::Subject)
     }
 
-    pub(super) fn client(&self) -> Option<String> {
+    pub(crate) fn client(&self) -> Option<String> {
         let client = self.text("client_id").or_else(|| self.text("azp"))?;
         (client.len() <= LISTED_BYTES).then(|| client.to_owned())
     }
 
-    pub(super) fn audiences(&self) -> Vec<String> {
+    pub(crate) fn audiences(&self) -> Vec<String> {
         self.all.get("aud").map(|value| texts(value, &[])).unwrap_or_default()
     }
 
     /// `scope` is a text with spaces; `scp` is a list at some issuers.
-    pub(super) fn scopes(&self) -> Vec<String> {
+    pub(crate) fn scopes(&self) -> Vec<String> {
         let value = self.all.get("scope").or_else(|| self.all.get("scp"));
         value.map(|value| texts(value, &[' '])).unwrap_or_default()
     }
 
     /// The groups in a claim, by its name, or by a path of names with dots between them.
-    pub(super) fn groups(&self, claim: &str) -> Vec<String> {
+    pub(crate) fn groups(&self, claim: &str) -> Vec<String> {
         let found = self.all.get(claim).or_else(|| {
             let mut names = claim.split('.');
             let first = self.all.get(names.next()?)?;

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::claims::Claims;
 use super::jwk::{self, PublicKey};
-use super::jwt::UnverifiedToken;
+use super::jwt::{TokenUse, UnverifiedToken};
 use super::keys::{IssuerKeys, KeyFetch};
 use super::{IntrospectionSettings, Recheck, TokenFault, VerifiedToken};
 use crate::SignInError;
@@ -72,7 +72,7 @@ impl LiveIssuer {
     pub(super) async fn signed(&self, token: UnverifiedToken<'_>) -> Result<Claims, TokenFault> {
         let (id, algorithm) = token.key()?;
         let keys = self.keys.matching(id, algorithm, self).await?;
-        let claims = token.signed_by(&keys)?;
+        let claims = token.signed_by(&keys, TokenUse::Access)?;
         if !claims.has_end() {
             return Err(TokenFault::Expired);
         }
@@ -143,8 +143,6 @@ impl KeyFetch for LiveIssuer {
             let own = self.metadata(endpoints).await?.jwks_uri;
             own.ok_or_else(|| SignInError::NoKeys { issuer: self.name().to_owned() })?
         };
-        let body = endpoints.document("keys of the issuer", &url).await?;
-        let keys = body.and_then(|body| jwk::read(&body));
-        keys.ok_or_else(|| SignInError::metadata(&url, "it is no set of keys"))
+        jwk::fetch(endpoints, &url).await
     }
 }

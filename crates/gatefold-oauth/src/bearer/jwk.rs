@@ -2,26 +2,30 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::Url;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents,
     UnparsedPublicKey,
 };
 use serde::Deserialize;
 
+use crate::SignInError;
+use crate::endpoint::Endpoints;
+
 /// The most keys of one issuer that are kept. Issuers have two or three.
-pub(super) const KEYS: usize = 64;
+pub(crate) const KEYS: usize = 64;
 
 /// How a token is signed. There are no others: `none` and secrets that both sides know, such as
 /// HS256, are no algorithms here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Algorithm {
+pub(crate) enum Algorithm {
     Rs256,
     Es256,
     EdDsa,
 }
 
 impl Algorithm {
-    pub(super) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "RS256" => Some(Self::Rs256),
             "ES256" => Some(Self::Es256),
@@ -33,7 +37,7 @@ impl Algorithm {
 
 /// One key. Its algorithm follows from the key, and never from the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PublicKey {
+pub(crate) struct PublicKey {
     id: Option<String>,
     material: KeyMaterial,
 }
@@ -46,7 +50,7 @@ enum KeyMaterial {
 }
 
 impl PublicKey {
-    pub(super) fn algorithm(&self) -> Algorithm {
+    pub(crate) fn algorithm(&self) -> Algorithm {
         match self.material {
             KeyMaterial::Rsa { .. } => Algorithm::Rs256,
             KeyMaterial::P256(_) => Algorithm::Es256,
@@ -55,11 +59,11 @@ impl PublicKey {
     }
 
     /// Whether it may have signed a token that names this key, or none.
-    pub(super) fn is_meant(&self, id: Option<&str>, algorithm: Algorithm) -> bool {
+    pub(crate) fn is_meant(&self, id: Option<&str>, algorithm: Algorithm) -> bool {
         self.algorithm() == algorithm && id.is_none_or(|id| self.id.as_deref() == Some(id))
     }
 
-    pub(super) fn verifies(&self, text: &[u8], signature: &[u8]) -> bool {
+    pub(crate) fn verifies(&self, text: &[u8], signature: &[u8]) -> bool {
         let verified = match &self.material {
             KeyMaterial::Rsa { modulus, exponent } => {
                 let key = RsaPublicKeyComponents { n: modulus, e: exponent };
@@ -105,8 +109,18 @@ struct Jwk {
     y: Option<String>,
 }
 
+/// Reads the keys that an issuer has at this place.
+pub(crate) async fn fetch(
+    endpoints: Endpoints<'_>,
+    url: &Url,
+) -> Result<Vec<PublicKey>, SignInError> {
+    let body = endpoints.document("keys of the issuer", url).await?;
+    let keys = body.and_then(|body| read(&body));
+    keys.ok_or_else(|| SignInError::metadata(url, "it is no set of keys"))
+}
+
 /// The keys of a set that verify what we accept. `None` if it is no set.
-pub(super) fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
+fn read(body: &[u8]) -> Option<Vec<PublicKey>> {
     let set: KeySet = serde_json::from_slice(body).ok()?;
     let known = set.keys.into_iter().take(KEYS);
     Some(known.filter_map(|key| Jwk::deserialize(key).ok()?.usable()).collect())

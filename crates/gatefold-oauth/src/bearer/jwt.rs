@@ -8,8 +8,17 @@ use super::TokenFault;
 use super::claims::Claims;
 use super::jwk::{Algorithm, PublicKey};
 
+/// What a token is to be. None passes for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TokenUse {
+    /// Lets its bearer in.
+    Access,
+    /// Says to a client who has signed in (OpenID Connect Core, section 2).
+    Identity,
+}
+
 /// A token whose signature nobody has looked at yet.
-pub(super) struct UnverifiedToken<'a> {
+pub(crate) struct UnverifiedToken<'a> {
     header: Header,
     /// What is signed: header and claims, as they came.
     signed: &'a str,
@@ -32,7 +41,7 @@ struct Header {
 
 impl<'a> UnverifiedToken<'a> {
     /// Reads a token, if it has the form of one. A text of other forms is an opaque token.
-    pub(super) fn read(token: &'a str) -> Result<Option<Self>, TokenFault> {
+    pub(crate) fn read(token: &'a str) -> Result<Option<Self>, TokenFault> {
         let Some((signed, signature)) = token.rsplit_once('.') else { return Ok(None) };
         let Some((header, claims)) = signed.split_once('.') else { return Ok(None) };
         let Some(header) = decoded(header).filter(|text| text.starts_with(b"{")) else {
@@ -47,12 +56,12 @@ impl<'a> UnverifiedToken<'a> {
     }
 
     /// Who is said to have issued it.
-    pub(super) fn issuer(&self) -> &str {
+    pub(crate) fn issuer(&self) -> &str {
         &self.issuer
     }
 
     /// Which key it names, and how it is signed.
-    pub(super) fn key(&self) -> Result<(Option<&str>, Algorithm), TokenFault> {
+    pub(crate) fn key(&self) -> Result<(Option<&str>, Algorithm), TokenFault> {
         let algorithm = Algorithm::named(&self.header.alg).ok_or(TokenFault::Algorithm)?;
         if self.header.crit.is_some() {
             return Err(TokenFault::Algorithm);
@@ -61,22 +70,26 @@ impl<'a> UnverifiedToken<'a> {
     }
 
     /// What it says, if one of these keys signed it.
-    pub(super) fn signed_by(self, keys: &[PublicKey]) -> Result<Claims, TokenFault> {
+    pub(crate) fn signed_by(
+        self,
+        keys: &[PublicKey],
+        wanted: TokenUse,
+    ) -> Result<Claims, TokenFault> {
         let is_signed = |key: &PublicKey| key.verifies(self.signed.as_bytes(), &self.signature);
         if !keys.iter().any(is_signed) {
             return Err(TokenFault::Signature);
         }
-        self.check_type()?;
+        self.check_type(wanted)?;
         Ok(self.claims)
     }
 
-    /// Only an access token lets anybody in. Those of RFC 9068 say that they are one; many issuers
-    /// write `JWT` or nothing, and then it must not have what only ID tokens have.
-    fn check_type(&self) -> Result<(), TokenFault> {
+    /// Access tokens of RFC 9068 say that they are one; many issuers write `JWT` or nothing, and then
+    /// it must not have what only ID tokens have. ID tokens have no type of their own.
+    fn check_type(&self, wanted: TokenUse) -> Result<(), TokenFault> {
         let typ = self.header.typ.as_deref().unwrap_or("JWT").to_ascii_lowercase();
-        match typ.strip_prefix("application/").unwrap_or(&typ) {
-            "at+jwt" => Ok(()),
-            "jwt" if !self.claims.is_of_id_token() => Ok(()),
+        match (wanted, typ.strip_prefix("application/").unwrap_or(&typ)) {
+            (TokenUse::Access, "at+jwt") | (TokenUse::Identity, "jwt") => Ok(()),
+            (TokenUse::Access, "jwt") if !self.claims.is_of_id_token() => Ok(()),
             _ => Err(TokenFault::Type),
         }
     }

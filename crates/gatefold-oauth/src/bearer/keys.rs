@@ -20,11 +20,11 @@ const UNKNOWN_PAUSE: Duration = Duration::from_mins(1);
 const FAILURE_PAUSE: Duration = Duration::from_secs(5);
 
 /// Fetches keys.
-pub(super) trait KeyFetch: Sync {
+pub(crate) trait KeyFetch: Sync {
     async fn fetch(&self) -> Result<Vec<PublicKey>, SignInError>;
 }
 
-pub(super) struct IssuerKeys {
+pub(crate) struct IssuerKeys {
     clock: Arc<dyn Clock>,
     known: Mutex<KnownKeys>,
     /// Held while they are fetched.
@@ -40,12 +40,12 @@ struct KnownKeys {
 }
 
 impl IssuerKeys {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, known: Mutex::default(), fetching: FetchMutex::default() }
     }
 
     /// The keys that may have signed a token.
-    pub(super) async fn matching(
+    pub(crate) async fn matching(
         &self,
         id: Option<&str>,
         algorithm: Algorithm,

@@ -5,5 +5,6 @@ mod bearer;
 mod bench;
 mod exchanges;
 mod interleavings;
+mod openid;
 mod refreshes;
 mod sign_ins;

@@ -5,8 +5,8 @@ use sqlx::{Connection as _, SqliteConnection};
 
 use super::{ACCESS_TOKENS, AccessTokenRecord, LISTED, hash, record};
 use crate::database::Database;
-use crate::sign_ins::{FAMILIES, FAMILIES_LISTED, known_family};
-use crate::{AccessRow, FamilyRow, Store, StoreError};
+use crate::sign_ins::{FAMILIES, FAMILIES_LISTED, known_family, provided_groups};
+use crate::{AccessRow, FamilyRow, ProvidedSubject, Store, StoreError};
 
 const CHANGES: &str = "SELECT changes FROM access_token_changes";
 
@@ -26,12 +26,16 @@ pub struct FamilyAccess {
     pub scopes: String,
     /// When it has to be replaced. What is begun with it goes on until its record expires.
     pub expires_at: Timestamp,
+    /// By way of whom its user signed in. None for a password.
+    pub provided: Option<ProvidedSubject>,
+    /// The groups that the provider named when its user signed in last.
+    pub groups: Vec<String>,
 }
 
 impl KnownToken {
-    fn of_family(family: FamilyRow) -> Self {
-        let FamilyRow { id, user, client_name, created_at, expires_at, access, last_used, .. } =
-            family;
+    fn of_family(family: FamilyRow, groups: Vec<String>) -> Self {
+        let FamilyRow { id, user, client_name, created_at, expires_at, .. } = family;
+        let FamilyRow { provided, access, last_used, .. } = family;
         let record = AccessTokenRecord {
             id,
             name: client_name,
@@ -44,7 +48,8 @@ impl KnownToken {
             last_used,
         };
         let AccessRow { hash, resource, scopes, expires_at } = access;
-        Self { record, hash, family: Some(FamilyAccess { resource, scopes, expires_at }) }
+        let family = FamilyAccess { resource, scopes, expires_at, provided, groups };
+        Self { record, hash, family: Some(family) }
     }
 }
 
@@ -95,7 +100,9 @@ async fn read(
     transaction.rollback().await?;
     let known = |row| Ok(KnownToken { record: record(row)?, hash: hash(row)?, family: None });
     let tokens = rows.iter().map(known);
-    let families = families.iter().map(|row| known_family(row).map(KnownToken::of_family));
+    let families = families
+        .iter()
+        .map(|row| Ok(KnownToken::of_family(known_family(row)?, provided_groups(row)?)));
     let tokens: sqlx::Result<Vec<_>> = tokens.chain(families).collect();
     Ok(Some((changes, tokens?)))
 }

@@ -8,7 +8,7 @@ use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use super::{
     AccessRow, CodeRow, FAMILIES, FAMILIES_PER_USER, FamilyRenewal, FamilyRow, ISSUED_CODES,
-    Insertion, TakenCode, digest, maybe, moment,
+    Insertion, ProvidedSubject, TakenCode, digest, maybe, moment, span,
 };
 use crate::database::millis;
 use crate::holders::CHANGED;
@@ -21,11 +21,14 @@ const DROP_CODES: &str = "DELETE FROM issued_codes WHERE expires_at <= ?1";
 
 const KEEP_CODE: &str = "
     INSERT INTO issued_codes
-        (id, hash, user, client, client_name, redirect, challenge, resource, scopes, expires_at)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+        (id, hash, user, client, client_name, redirect, challenge, resource, scopes, expires_at,
+         issuer, subject)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12
     WHERE NOT EXISTS (SELECT 1 FROM token_families WHERE id = ?1)
         AND NOT EXISTS (SELECT 1 FROM access_tokens WHERE id = ?1)
-        AND EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
+        AND CASE WHEN ?11 IS NULL THEN EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
+            ELSE EXISTS (SELECT 1 FROM provided_people
+                WHERE issuer = ?11 AND subject = ?12 AND user = ?3) END
     ON CONFLICT (id) DO NOTHING";
 
 const CODE: &str = "SELECT * FROM issued_codes WHERE id = ?1 AND hash = ?2";
@@ -41,8 +44,9 @@ const FAMILY_ROOM: &str = "
 const BEGIN: &str = "
     INSERT INTO token_families
         (id, user, client, client_name, resource, scopes, created_at, expires_at, refresh_hash,
-         refreshes, refreshed_at, access_hash, access_resource, access_scopes, access_expires_at)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?7, ?10, ?11, ?12, ?13
+         refreshes, refreshed_at, access_hash, access_resource, access_scopes, access_expires_at,
+         issuer, subject)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?7, ?10, ?11, ?12, ?13, ?14, ?15
     WHERE EXISTS (SELECT 1 FROM issued_codes WHERE id = ?1 AND is_used = 1)
     ON CONFLICT (id) DO NOTHING";
 
@@ -54,7 +58,9 @@ const RENEW: &str = "
     WHERE id = ?1 AND refresh_hash = ?2";
 
 /// The families of gateways that run, and of lists.
-pub(crate) const FAMILIES_LISTED: &str = "SELECT * FROM token_families ORDER BY id LIMIT ?1";
+pub(crate) const FAMILIES_LISTED: &str = "
+    SELECT token_families.*, provided_people.groups AS groups
+    FROM token_families LEFT JOIN provided_people USING (issuer, subject) ORDER BY id LIMIT ?1";
 
 impl Store {
     /// Keeps a code, unless its user was removed meanwhile.
@@ -68,6 +74,7 @@ impl Store {
             if is_full(&mut transaction, "SELECT count(*) FROM issued_codes", ISSUED_CODES).await? {
                 return Ok(Insertion::Full);
             }
+            let (issuer, subject) = ProvidedSubject::columns(code.provided.as_ref());
             let kept = sqlx::query(KEEP_CODE)
                 .bind(code.id.as_str())
                 .bind(&code.hash.as_bytes()[..])
@@ -79,6 +86,8 @@ impl Store {
                 .bind(&code.resource)
                 .bind(&code.scopes)
                 .bind(millis(code.expires_at))
+                .bind(issuer)
+                .bind(subject)
                 .execute(&mut *transaction)
                 .await?;
             transaction.commit().await?;
@@ -123,6 +132,7 @@ impl Store {
             if is_full(&mut transaction, "SELECT count(*) FROM token_families", FAMILIES).await? {
                 return Ok(Insertion::Full);
             }
+            let (issuer, subject) = ProvidedSubject::columns(family.provided.as_ref());
             let begun = sqlx::query(BEGIN)
                 .bind(family.id.as_str())
                 .bind(family.user.as_str())
@@ -137,6 +147,8 @@ impl Store {
                 .bind(&family.access.resource)
                 .bind(&family.access.scopes)
                 .bind(millis(family.access.expires_at))
+                .bind(issuer)
+                .bind(subject)
                 .execute(&mut *transaction)
                 .await?;
             sqlx::query(CHANGED).execute(&mut *transaction).await?;
@@ -248,16 +260,13 @@ fn insertion(rows: u64) -> Insertion {
     if rows == 1 { Insertion::Done } else { Insertion::Refused }
 }
 
-fn span(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
-}
-
 fn code(row: &SqliteRow) -> sqlx::Result<CodeRow> {
     let text = |name| row.try_get::<String, _>(name);
     Ok(CodeRow {
         id: TokenId::new(text("id")?),
         hash: digest(row, "hash")?,
         user: UserId::new(text("user")?),
+        provided: ProvidedSubject::of(row)?,
         client: text("client")?,
         client_name: text("client_name")?,
         redirect: text("redirect")?,
@@ -273,6 +282,7 @@ pub(crate) fn known_family(row: &SqliteRow) -> sqlx::Result<FamilyRow> {
     Ok(FamilyRow {
         id: TokenId::new(text("id")?),
         user: UserId::new(text("user")?),
+        provided: ProvidedSubject::of(row)?,
         client: text("client")?,
         client_name: text("client_name")?,
         resource: text("resource")?,

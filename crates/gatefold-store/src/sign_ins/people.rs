@@ -7,8 +7,8 @@ use sqlx::{Connection as _, Row as _};
 
 use super::families::end_families_of;
 use super::{
-    BROWSERS_PER_USER, BrowserRow, Insertion, LinkUse, PEOPLE, PasswordLink, PersonRecord, digest,
-    maybe, moment,
+    BROWSERS_PER_USER, BrowserRow, FAMILIES, Insertion, LinkUse, PEOPLE, PROVIDED_PEOPLE,
+    PasswordLink, PersonRecord, ProvidedSubject, digest, maybe, moment,
 };
 use crate::database::millis;
 use crate::holders::{TOKEN_NAME_BYTES, is_plain_name};
@@ -37,8 +37,11 @@ const NEW_LINK: &str = "
 const DROP_LINKS: &str = "DELETE FROM password_links WHERE expires_at <= ?1";
 
 const OPEN: &str = "
-    INSERT INTO browser_sessions (id, hash, user, expires_at) SELECT ?1, ?2, ?3, ?4
-    WHERE EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
+    INSERT INTO browser_sessions (id, hash, user, expires_at, issuer, subject)
+    SELECT ?1, ?2, ?3, ?4, ?5, ?6
+    WHERE CASE WHEN ?5 IS NULL THEN EXISTS (SELECT 1 FROM passwords WHERE user = ?3)
+        ELSE EXISTS (SELECT 1 FROM provided_people
+            WHERE issuer = ?5 AND subject = ?6 AND user = ?3) END
     ON CONFLICT (id) DO NOTHING";
 
 const DROP_SESSIONS: &str = "DELETE FROM browser_sessions WHERE expires_at <= ?1";
@@ -51,13 +54,21 @@ const SESSION: &str = "SELECT * FROM browser_sessions WHERE id = ?1 AND expires_
 
 const PEOPLE_LISTED: &str = "
     SELECT user, passwords.changed_at, password_links.expires_at AS link,
+        (SELECT issuer FROM provided_people AS own
+            WHERE own.user = people.user ORDER BY signed_in_at DESC LIMIT 1) AS issuer,
+        (SELECT max(signed_in_at) FROM provided_people AS own
+            WHERE own.user = people.user) AS signed_in_at,
         (SELECT count(*) FROM token_families AS own
             WHERE own.user = people.user AND own.expires_at > ?1) AS clients
     FROM (SELECT user FROM passwords UNION SELECT user FROM password_links WHERE expires_at > ?1
-        UNION SELECT user FROM token_families WHERE expires_at > ?1) AS people
+        UNION SELECT user FROM token_families WHERE expires_at > ?1
+        UNION SELECT user FROM provided_people) AS people
     LEFT JOIN passwords USING (user)
     LEFT JOIN password_links USING (user)
     ORDER BY user LIMIT ?2";
+
+/// The most people that are listed.
+const LISTED: u32 = PEOPLE + PROVIDED_PEOPLE + FAMILIES;
 
 impl Store {
     pub async fn password(&self, user: &UserId) -> Result<Option<String>, StoreError> {
@@ -167,11 +178,14 @@ impl Store {
         let opened = async {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
             sqlx::query(DROP_SESSIONS).bind(millis(now)).execute(&mut *transaction).await?;
+            let (issuer, subject) = ProvidedSubject::columns(browser.provided.as_ref());
             let opened = sqlx::query(OPEN)
                 .bind(browser.id.as_str())
                 .bind(&browser.hash.as_bytes()[..])
                 .bind(browser.user.as_str())
                 .bind(millis(browser.expires_at))
+                .bind(issuer)
+                .bind(subject)
                 .execute(&mut *transaction)
                 .await?;
             let room = sqlx::query(MAKE_ROOM).bind(browser.user.as_str()).bind(BROWSERS_PER_USER);
@@ -205,13 +219,13 @@ impl Store {
     /// All who sign in here, or have let clients in.
     pub async fn people(&self) -> Result<Vec<PersonRecord>, StoreError> {
         let store = self.inner();
-        let listed = sqlx::query(PEOPLE_LISTED).bind(millis(store.now())).bind(PEOPLE * 2);
+        let listed = sqlx::query(PEOPLE_LISTED).bind(millis(store.now())).bind(LISTED);
         let rows = listed.fetch_all(&mut *store.connection().await).await;
         let people = rows.and_then(|rows| rows.iter().map(person).collect());
         people.map_err(|source| store.error(source))
     }
 
-    /// Removes a user's password, links and sessions, and ends the access of every client that the
+    /// Removes a user's password, links and sessions, what a provider said of the user, and ends the access of every client that the
     /// user has let in. Returns whether there was anything.
     pub async fn remove_person(&self, user: &UserId) -> Result<bool, StoreError> {
         let store = self.inner();
@@ -221,6 +235,7 @@ impl Store {
             let mut gone = end_families_of(&mut transaction, user).await?;
             for sql in [
                 "DELETE FROM passwords WHERE user = ?1",
+                "DELETE FROM provided_people WHERE user = ?1",
                 "DELETE FROM password_links WHERE user = ?1",
                 "DELETE FROM browser_sessions WHERE user = ?1",
                 "DELETE FROM issued_codes WHERE user = ?1",
@@ -241,6 +256,7 @@ fn browser(row: &SqliteRow) -> sqlx::Result<BrowserRow> {
         id: TokenId::new(row.try_get::<String, _>("id")?),
         hash: digest(row, "hash")?,
         user: UserId::new(row.try_get::<String, _>("user")?),
+        provided: ProvidedSubject::of(row)?,
         expires_at: moment(row, "expires_at")?,
     })
 }
@@ -250,6 +266,8 @@ fn person(row: &SqliteRow) -> sqlx::Result<PersonRecord> {
         user: UserId::new(row.try_get::<String, _>("user")?),
         password_set_at: maybe(row, "changed_at")?,
         link_expires_at: maybe(row, "link")?,
+        issuer: row.try_get("issuer")?,
+        signed_in_at: maybe(row, "signed_in_at")?,
         clients: row.try_get::<i64, _>("clients")?.cast_unsigned(),
     })
 }

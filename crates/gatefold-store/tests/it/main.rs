@@ -10,6 +10,7 @@ mod migrations;
 mod notes;
 mod past;
 mod processes;
+mod providers;
 mod records;
 mod results;
 mod retention;

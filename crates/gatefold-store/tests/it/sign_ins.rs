@@ -29,6 +29,7 @@ fn code(id: &str, user: &str) -> CodeRow {
         id: TokenId::new(id),
         hash: digest(1),
         user: UserId::new(user),
+        provided: None,
         client: "https://app.example/client".to_owned(),
         client_name: "Notebook".to_owned(),
         redirect: "http://127.0.0.1/callback".to_owned(),
@@ -53,6 +54,7 @@ fn family(id: &str, user: &str, refreshed_at: Timestamp) -> FamilyRow {
     FamilyRow {
         id,
         user,
+        provided: None,
         client,
         client_name,
         resource,
@@ -176,6 +178,7 @@ async fn gateways_follow_what_becomes_of_clients() {
         id: TokenId::new("browser"),
         hash: digest(1),
         user: ann,
+        provided: None,
         expires_at: NOW.plus(DAY),
     };
     assert_eq!(other.open_browser(late, NOW).await.unwrap(), Insertion::Refused);
@@ -200,6 +203,7 @@ async fn a_link_sets_one_password_and_is_gone() {
         id: TokenId::new(format!("browser-{number}")),
         hash: digest(number),
         user: UserId::new(user),
+        provided: None,
         expires_at: NOW.plus(Duration::from_secs(u64::from(number))),
     };
     for opened in [session(1, "ann"), session(2, "bob")] {
@@ -241,6 +245,7 @@ async fn all_that_people_and_clients_have_is_bounded() {
             id: TokenId::new(format!("browser-{number}")),
             hash: digest(number),
             user: UserId::new("ann"),
+            provided: None,
             expires_at: NOW.plus(Duration::from_secs(u64::from(number) + 1)),
         };
         assert_eq!(store.open_browser(session, NOW).await.unwrap(), Insertion::Done);

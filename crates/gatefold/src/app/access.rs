@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
-use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
+use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId, UserId};
 use gatefold_dispatch::Dispatcher;
-use gatefold_issuer::{Issuer, PublicUrl, Resource, Scopes};
+use gatefold_issuer::{Issuer, Resource, Scopes};
 use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
 use gatefold_oauth::{TokenFault, TokenIssuers};
 use gatefold_store::record_limits::ACCESS_TOKENS;
 use gatefold_store::{
-    AccessTokenRecord, KnownToken, PresentedToken, Store, StoreError, TokenReader,
+    AccessTokenRecord, KnownToken, PresentedToken, ProvidedSubject, Store, StoreError, TokenReader,
 };
 use gatefold_token::TokenKind;
 use http::request::Parts;
@@ -28,7 +28,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::accounts::ExchangedTokens;
-use super::people::People;
+use super::people::{People, rights};
+use super::sign_in::OwnSignIn;
 use issued::IssuedTokens;
 use looks::Looks;
 use refusals::{Presented, Refusal, RefusalForm};
@@ -60,8 +61,8 @@ pub(super) struct TokenGate {
     issued: Option<IssuedTokens>,
     people: Arc<People>,
     form: RefusalForm,
-    /// The address at which people sign in. None if they do not, and what they had is good for nothing.
-    own: Option<PublicUrl>,
+    /// How people sign in here. None if they do not, and what they had is good for nothing.
+    own: Option<OwnSignIn>,
     looks: Looks,
     clock: Arc<dyn Clock>,
     /// The clock's uptime at the last successful look, in milliseconds.
@@ -74,8 +75,8 @@ pub(super) struct IssuerAccess {
     /// Where their tokens are exchanged for those of sources.
     pub(super) exchanged: Arc<ExchangedTokens>,
     pub(super) resource: Arc<ProtectedResource>,
-    /// The address at which people sign in here.
-    pub(super) own: Option<PublicUrl>,
+    /// How people sign in here, if they do.
+    pub(super) own: Option<OwnSignIn>,
 }
 
 /// A token as it is looked up.
@@ -96,6 +97,9 @@ struct LiveFamily {
     resource: Resource,
     /// When another token has to follow. What was begun goes on.
     expires_at: Timestamp,
+    /// As whom a provider knows its user, and the groups that it named.
+    provided: Option<ProvidedSubject>,
+    groups: Vec<String>,
 }
 
 impl LiveToken {
@@ -116,15 +120,21 @@ impl LiveToken {
         });
         let family = family.map(|own| {
             record.read_only = Scopes::read(&own.scopes).is_none_or(Scopes::is_read_only);
-            LiveFamily { resource: Resource::kept(own.resource), expires_at: own.expires_at }
+            LiveFamily {
+                resource: Resource::kept(own.resource),
+                expires_at: own.expires_at,
+                provided: own.provided,
+                groups: own.groups,
+            }
         });
+        let rights = family.as_ref().map(|own| rights(&own.groups)).unwrap_or_default();
         let (id, expires_at) = (record.id.clone(), record.expires_at);
         let live = Self {
             hash,
             expires_at,
             family,
             authenticated: Authenticated {
-                principal: Arc::new(principal(record)),
+                principal: Arc::new(Principal { rights, ..principal(record) }),
                 validity: Some(validity.clone()),
             },
             validity,
@@ -136,6 +146,12 @@ impl LiveToken {
 
     fn has_expired(&self, now: Timestamp) -> bool {
         self.expires_at.is_some_and(|at| at <= now)
+    }
+
+    /// Whether the store says the same of it as before.
+    fn is_unchanged(&self, known: &KnownToken) -> bool {
+        let (own, other) = (self.family.as_ref(), known.family.as_ref());
+        self.hash == known.hash && own.map(|own| &own.groups) == other.map(|own| &own.groups)
     }
 }
 
@@ -214,7 +230,7 @@ impl TokenGate {
             return Err(Refusal::Unavailable);
         }
         if let Some(family) = &token.family {
-            self.check_family(family, path, now)?;
+            self.check_family(family, &token.authenticated.principal.user, path, now)?;
         }
         let hour = now.as_millis() / USE_MILLIS * USE_MILLIS;
         if token.used.load(Ordering::Relaxed) < hour {
@@ -223,12 +239,21 @@ impl TokenGate {
         Ok(token.authenticated.clone())
     }
 
-    fn check_family(&self, family: &LiveFamily, path: &str, now: Timestamp) -> Result<(), Refusal> {
+    fn check_family(
+        &self,
+        family: &LiveFamily,
+        user: &UserId,
+        path: &str,
+        now: Timestamp,
+    ) -> Result<(), Refusal> {
         let own = self.own.as_ref().ok_or(Refusal::Unknown)?;
+        if !own.admits(user, family.provided.as_ref(), &self.people) {
+            return Err(Refusal::Unknown);
+        }
         if family.expires_at <= now {
             return Err(Refusal::Expired);
         }
-        let asked = Resource::at(own, path);
+        let asked = Resource::at(&own.public_url, path);
         let is_covered = asked.is_some_and(|asked| family.resource.covers(&asked));
         is_covered.then_some(()).ok_or(Refusal::Faulty(TokenFault::Audience))
     }
@@ -245,7 +270,7 @@ impl TokenGate {
         let new: HashMap<_, _> = known
             .into_iter()
             .map(|known| match old.get(&known.record.id) {
-                Some(same) if same.hash == known.hash => (known.record.id, same.clone()),
+                Some(same) if same.is_unchanged(&known) => (known.record.id, same.clone()),
                 earlier => LiveToken::of(known, &self.form, earlier),
             })
             .collect();

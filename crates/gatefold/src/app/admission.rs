@@ -7,7 +7,7 @@ use axum::Router;
 use futures::future::{BoxFuture, ready};
 use gatefold_core::{Clock, SystemClock};
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
-use gatefold_issuer::{PublicUrl, SCOPES};
+use gatefold_issuer::SCOPES;
 use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
 use http::request::Parts;
@@ -16,7 +16,7 @@ use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
 use super::accounts::ExchangedTokens;
 use super::people::People;
-use super::sign_in;
+use super::sign_in::{self, OwnSignIn};
 use super::tls::TlsError;
 use crate::config::{IssuerConfig, ServerConfig};
 
@@ -70,7 +70,7 @@ pub(super) fn issuers(
     exchanged: &Arc<ExchangedTokens>,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
-    let own = sign_in::public_url(server);
+    let own = OwnSignIn::of(server);
     let has_issuers = own.is_some() || !server.issuers.is_empty();
     let public_url = server.public_url.as_ref().filter(|_| has_issuers)?;
     let issuers = trusted_issuers(server, egress, clock);
@@ -79,7 +79,7 @@ pub(super) fn issuers(
         public_url: public_url.url().clone(),
         issuers: own
             .iter()
-            .map(PublicUrl::as_str)
+            .map(|own| own.public_url.as_str())
             .chain(issuers.names())
             .map(str::to_owned)
             .collect(),
@@ -120,18 +120,32 @@ pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, 
     let egress = Egress::new(Settings::default())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let issuers = trusted_issuers(server, &egress, &clock);
-    let examined = issuers.examine().await;
-    let faults = examined.into_iter().filter_map(|(issuer, outcome)| {
+    let mut examined = issuers.examine().await;
+    let listed = examined.len();
+    let provider = sign_in::openid(server, &egress, &clock);
+    if let Some(provider) = &provider {
+        examined.push((provider.issuer(), provider.examine().await));
+    }
+    let faults = examined.into_iter().enumerate().filter_map(|(index, (issuer, outcome))| {
         let error = outcome.err()?;
-        let fix = error.hint().unwrap_or("check `issuer`, and that this machine reaches it");
-        Some(IssuerFault { issuer: issuer.to_owned(), fault: error.to_string(), fix })
+        // Hints are about keys that only a listed issuer has.
+        let is_listed = index < listed;
+        let fix = error.hint().filter(|_| is_listed);
+        let fix = fix.unwrap_or("check `issuer`, and that this machine reaches it");
+        let key = if is_listed { "server.issuers" } else { SIGN_IN_PROVIDER };
+        Some(IssuerFault { key, issuer: issuer.to_owned(), fault: error.to_string(), fix })
     });
     Ok(faults.collect())
 }
 
+/// The key of the provider at which people sign in.
+const SIGN_IN_PROVIDER: &str = "server.sign_in.provider";
+
 /// An issuer that nobody comes in with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuerFault {
+    /// Where the configuration has it.
+    pub key: &'static str,
     pub issuer: String,
     pub fault: String,
     /// What a person can do about it.

@@ -129,10 +129,10 @@ impl AppBuilder {
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let (egress, exchanged) = (factory.egress(), factory.exchanged());
-                let issuers = admission::issuers(&config.server, egress, exchanged, &clock);
+                let (own, egress) = (&config.server, factory.egress());
+                let issuers = admission::issuers(own, egress, factory.exchanged(), &clock);
                 let (clock, people) = (clock.clone(), people.clone());
-                let issuer = sign_in::issuer(&config.server, &store, egress, &clock);
+                let issuer = sign_in::issuer(own, &store, egress, &clock, &people);
                 let access =
                     Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;
                 ClientAdmission::Tokens(Box::new(access.with_issuer(issuer)))

@@ -36,16 +36,15 @@ impl People {
 
     /// Who somebody is here whom an issuer knows, with the groups that it names.
     pub(super) fn principal(&self, holder: &TokenHolder) -> Principal {
-        let subject = IssuedSubject {
-            issuer: holder.issuer.as_ref().to_owned(),
-            subject: holder.subject.clone(),
-        };
+        let user = self.user(&holder.issuer, &holder.subject);
+        Principal { rights: rights(&holder.groups), ..Principal::user(user) }
+    }
+
+    /// The name here of somebody whom an issuer knows.
+    pub(super) fn user(&self, issuer: &str, subject: &str) -> UserId {
+        let subject = IssuedSubject { issuer: issuer.to_owned(), subject: subject.to_owned() };
         let named = self.0.load().users.get(&subject).cloned();
-        let groups = holder.groups.iter().map(|name| PeopleGroup::right(name));
-        Principal {
-            rights: groups.collect(),
-            ..Principal::user(named.unwrap_or_else(|| unlisted(&subject)))
-        }
+        named.unwrap_or_else(|| unlisted(&subject))
     }
 
     /// The same principal, in the groups that the configuration puts its user in as well.
@@ -60,6 +59,11 @@ impl People {
     pub(super) fn local(&self) -> Arc<Principal> {
         self.in_groups(Arc::new(Principal::local()))
     }
+}
+
+/// The rights of somebody whom an issuer puts into groups.
+pub(super) fn rights(groups: &[String]) -> Rights {
+    groups.iter().map(|name| PeopleGroup::right(name)).collect()
 }
 
 /// The name of somebody whom the configuration does not name. It has the issuer's host and path, so

@@ -9,15 +9,23 @@ use gatefold_egress::{Egress, IpNet, PrivateNetworks, Reach};
 use gatefold_issuer::limits::{REGISTERED_CLIENTS, UNUSED_LIFE, USED_LIFE};
 use gatefold_issuer::{
     AccessRecord, BrowserSession, ClientRecord, CodeRecord, CodeState, DocumentAccess,
-    FamilyRecord, Issuer, IssuerSettings, IssuerStore, KeepOutcome, NewPassword, PublicUrl,
-    Registration, Renewal, Resource, Scopes,
+    FamilyRecord, Issuer, IssuerSettings, IssuerStore, KeepOutcome, NewPassword, PasswordSignIn,
+    ProvidedPerson, ProvidedSubject, ProviderVisit, PublicUrl, Registration, Renewal, Resource,
+    Scopes,
 };
 use gatefold_store::{
     AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
-    LinkUse, Store, StoreError, TakenCode,
+    LinkUse, ProvidedPersonRow, ProvidedSubject as SubjectRow, Store, StoreError, TakenCode,
+    VisitRow,
 };
 
+use super::people::People;
 use crate::config::ServerConfig;
+
+mod provider;
+
+use provider::ConfiguredProvider;
+pub(super) use provider::openid;
 
 /// What the issuer's key is derived for.
 const KEY_PURPOSE: &str = "gatefold issuer";
@@ -28,9 +36,10 @@ pub(super) fn issuer(
     store: &Store,
     egress: &Egress,
     clock: &Arc<dyn Clock>,
+    people: &Arc<People>,
 ) -> Option<Issuer> {
     let sign_in = server.sign_in.as_ref()?;
-    let public_url = public_url(server)?;
+    let OwnSignIn { public_url, .. } = OwnSignIn::of(server)?;
     // Clients on this machine, such as those under development, only where nobody else comes.
     let is_near = !public_url.is_secure();
     let loopback = ["127.0.0.0/8", "::1/128"].map(str::parse::<IpNet>);
@@ -39,16 +48,43 @@ pub(super) fn issuer(
     let settings = IssuerSettings {
         public_url,
         registration: if sign_in.registration { Registration::On } else { Registration::Off },
+        password: if sign_in.password { PasswordSignIn::On } else { PasswordSignIn::Off },
+        provider: ConfiguredProvider::of(server, egress, clock, people.clone()),
         documents: DocumentAccess { client: egress.client_for(reach), allows_loopback: is_near },
         key: store.seal_key().derive(KEY_PURPOSE),
     };
     Some(Issuer::new(settings, Arc::new(KeptSignIns(store.clone())), clock.clone()))
 }
 
-/// The address at which people sign in, if they do.
-pub(super) fn public_url(server: &ServerConfig) -> Option<PublicUrl> {
-    server.sign_in.as_ref()?;
-    server.public_url.clone()
+/// How people sign in here, as far as what they let in depends on it.
+#[derive(Debug, Clone)]
+pub(super) struct OwnSignIn {
+    pub(super) public_url: PublicUrl,
+    has_passwords: bool,
+    /// The issuer of the provider.
+    provider: Option<String>,
+}
+
+impl OwnSignIn {
+    pub(super) fn of(server: &ServerConfig) -> Option<Self> {
+        let sign_in = server.sign_in.as_ref()?;
+        Some(Self {
+            public_url: server.public_url.clone()?,
+            has_passwords: sign_in.password,
+            provider: sign_in.provider.as_ref().map(|own| own.issuer.clone()),
+        })
+    }
+
+    /// Whether a user could sign in again as they did. What others let in is good for nothing.
+    pub(super) fn admits(
+        &self,
+        user: &UserId,
+        provided: Option<&SubjectRow>,
+        people: &People,
+    ) -> bool {
+        let Some(SubjectRow { issuer, subject }) = provided else { return self.has_passwords };
+        self.provider.as_ref() == Some(issuer) && people.user(issuer, subject) == *user
+    }
 }
 
 /// What an issuer keeps, in the store.
@@ -84,13 +120,36 @@ impl IssuerStore for KeptSignIns {
         Box::pin(answered(self.0.set_password(used, now), |user| user))
     }
 
+    fn note_person(&self, person: ProvidedPerson, now: Timestamp) -> StoreAnswer<'_, KeepOutcome> {
+        let ProvidedPerson { subject, user, groups } = person;
+        let row = ProvidedPersonRow { subject: subject_row(subject), user, groups };
+        Box::pin(answered(self.0.note_provided_person(row, now), outcome))
+    }
+
+    fn keep_visit(&self, visit: ProviderVisit, now: Timestamp) -> StoreAnswer<'_, KeepOutcome> {
+        let ProviderVisit { id, hash, browser, request, expires_at } = visit;
+        let row = VisitRow { id, hash, browser, request, expires_at };
+        Box::pin(answered(self.0.keep_visit(row, now), outcome))
+    }
+
+    fn take_visit<'a>(
+        &'a self,
+        id: &'a TokenId,
+        hash: Digest,
+        browser: Digest,
+        now: Timestamp,
+    ) -> StoreAnswer<'a, Option<String>> {
+        Box::pin(answered(self.0.take_visit(id, hash, browser, now), |request| request))
+    }
+
     fn open_session(
         &self,
         session: BrowserSession,
         now: Timestamp,
     ) -> StoreAnswer<'_, KeepOutcome> {
-        let BrowserSession { id, hash, user, expires_at } = session;
-        let row = BrowserRow { id, hash, user, expires_at };
+        let BrowserSession { id, hash, user, provided, expires_at } = session;
+        let provided = provided.map(subject_row);
+        let row = BrowserRow { id, hash, user, provided, expires_at };
         Box::pin(answered(self.0.open_browser(row, now), outcome))
     }
 
@@ -100,8 +159,8 @@ impl IssuerStore for KeptSignIns {
         now: Timestamp,
     ) -> StoreAnswer<'a, Option<BrowserSession>> {
         let session = |row: BrowserRow| {
-            let BrowserRow { id, hash, user, expires_at } = row;
-            BrowserSession { id, hash, user, expires_at }
+            let BrowserRow { id, hash, user, provided, expires_at } = row;
+            BrowserSession { id, hash, user, provided: provided.map(subject), expires_at }
         };
         Box::pin(answered(self.0.browser(id, now), move |row| row.map(session)))
     }
@@ -115,6 +174,7 @@ impl IssuerStore for KeptSignIns {
             id: code.id,
             hash: code.hash,
             user: code.user,
+            provided: code.provided.map(subject_row),
             client: code.client,
             client_name: code.client_name,
             redirect: code.redirect,
@@ -129,7 +189,7 @@ impl IssuerStore for KeptSignIns {
     fn take_code<'a>(&'a self, id: &'a TokenId, hash: Digest) -> StoreAnswer<'a, CodeState> {
         Box::pin(async move {
             Ok(match self.0.take_code(id, hash).await? {
-                TakenCode::Fresh(row) => CodeState::Fresh(code(*row)?),
+                TakenCode::Fresh(row) => CodeState::Fresh(Box::new(code(*row)?)),
                 TakenCode::Used => CodeState::Used,
                 TakenCode::Unknown => CodeState::Unknown,
             })
@@ -140,6 +200,7 @@ impl IssuerStore for KeptSignIns {
         let row = FamilyRow {
             id: family.id,
             user: family.user,
+            provided: family.provided.map(subject_row),
             client: family.client,
             client_name: family.client_name,
             resource: family.resource.as_str().to_owned(),
@@ -198,6 +259,16 @@ impl IssuerStore for KeptSignIns {
     }
 }
 
+fn subject(row: SubjectRow) -> ProvidedSubject {
+    let SubjectRow { issuer, subject } = row;
+    ProvidedSubject { issuer, subject }
+}
+
+fn subject_row(own: ProvidedSubject) -> SubjectRow {
+    let ProvidedSubject { issuer, subject } = own;
+    SubjectRow { issuer, subject }
+}
+
 fn outcome(insertion: Insertion) -> KeepOutcome {
     match insertion {
         Insertion::Done => KeepOutcome::Yes,
@@ -227,6 +298,7 @@ fn code(row: CodeRow) -> Result<CodeRecord, BoxError> {
         id: row.id,
         hash: row.hash,
         user: row.user,
+        provided: row.provided.map(subject),
         client: row.client,
         client_name: row.client_name,
         redirect: row.redirect,
@@ -241,6 +313,7 @@ fn family(row: FamilyRow) -> Result<FamilyRecord, BoxError> {
     Ok(FamilyRecord {
         id: row.id,
         user: row.user,
+        provided: row.provided.map(subject),
         client: row.client,
         client_name: row.client_name,
         resource: Resource::kept(row.resource),

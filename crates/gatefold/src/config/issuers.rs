@@ -14,7 +14,7 @@ use super::{AuthenticationMode, ServerConfig};
 const ISSUERS: usize = 16;
 
 /// The claim that has a person's groups at most issuers.
-const GROUPS_CLAIM: &str = "groups";
+pub(super) const GROUPS_CLAIM: &str = "groups";
 
 /// An issuer whose tokens let people in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,7 @@ struct IssuerKeys {
 
 /// An address of an issuer, as it is written. What it says decides who comes in, so it has to be
 /// encrypted on its way from other machines.
-pub(super) struct IssuerAddress(pub(super) String, Url);
+pub(super) struct IssuerAddress(pub(super) String, pub(super) Url);
 
 impl<'de> Deserialize<'de> for IssuerAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -82,7 +82,7 @@ impl<'de> Deserialize<'de> for PublicAddress {
 }
 
 /// A name of a scope, as it may stand in a header (RFC 6749, section 3.3).
-struct ScopeName(String);
+pub(super) struct ScopeName(pub(super) String);
 
 impl<'de> Deserialize<'de> for ScopeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

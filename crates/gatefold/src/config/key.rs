@@ -240,7 +240,7 @@ impl Kind {
                  `introspection_endpoint`, `client_id` and `client_secret`"
             }
             Self::TlsFiles => "`cert` and `key`, both files with PEM",
-            Self::SignIn => "`password` and `registration`, as needed",
+            Self::SignIn => "`password`, `provider` and `registration`, as needed",
             Self::Actions => {
                 "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
                  `body`, `extract`, `group` and `confirm`"

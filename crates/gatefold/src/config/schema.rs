@@ -332,9 +332,31 @@ fn sign_in() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "password": { "enum": [true] },
+            "password": { "type": "boolean" },
+            "provider": provider(),
             "registration": { "type": "boolean" },
         },
+        "anyOf": [
+            { "required": ["provider"] },
+            { "properties": { "password": { "enum": [true] } } },
+        ],
+        "additionalProperties": false,
+    })
+}
+
+fn provider() -> Value {
+    let text = || json!({ "type": "string", "pattern": r"\S" });
+    json!({
+        "type": "object",
+        "properties": {
+            "issuer": pattern("^https?://[^/]"),
+            "client_id": text(),
+            "client_secret": text(),
+            "name": text(),
+            "scopes": list(&text()),
+            "groups_claim": text(),
+        },
+        "required": ["issuer", "client_id", "client_secret"],
         "additionalProperties": false,
     })
 }

@@ -99,7 +99,7 @@ fn user(mut table: Table<'_>, server: &ServerConfig) -> UserConfig {
         (None, _) => None,
     };
     if let Some(field) = table.peek("subject").filter(|_| issuer.is_none()) {
-        let hint = "write the `issuer` beside it, one of those in `[[server.issuers]]`";
+        let hint = "write the `issuer` beside it, one of those in `[[server.issuers]]` or in `server.sign_in`";
         field.key_fault("does not say at which issuer", hint);
     }
     if let Some(field) = table.peek("issuer").filter(|_| keys.subject.is_none()) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use gatefold::Environment;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Durability, Inputs, default_state_dir};
+use gatefold_core::UserId;
 use gatefold_policy::Effect;
 use serde_json::json;
 
@@ -454,6 +455,31 @@ records = 5000
 fn without_digests(text: &str) -> String {
     let is_digest = |line: &&str| !line.trim_start().starts_with("config_digest:");
     text.lines().filter(is_digest).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_provider_takes_the_place_of_passwords_unless_both_are_wanted() {
+    let server = "[server]\nauthentication = 'token'\npublic_url = 'https://tools.example'\n";
+    let listed = "[[server.issuers]]\nissuer = 'https://id.example/staff'\n";
+    let ann = "[users.ann]\nsubject = '00u1'\n";
+    let sign_in = |more: &str| {
+        let provider = "issuer = 'https://id.example/staff', client_id = 'a', client_secret = 'b'";
+        let sign_in = format!("[server.sign_in]\nprovider = {{ {provider} }}\n{more}");
+        // The same issuer twice is one that people may be known to.
+        let config = toml(&format!("{server}{sign_in}{listed}{ann}")).unwrap();
+        let subject = config.users[&UserId::new("ann")].subject.clone().unwrap();
+        assert_eq!((&*subject.issuer, &*subject.subject), ("https://id.example/staff", "00u1"));
+        config.server.sign_in.unwrap()
+    };
+    let own = sign_in("");
+    assert!(!own.password);
+    let provider = own.provider.unwrap();
+    assert_eq!((&*provider.name, &*provider.groups_claim), ("id.example", "groups"));
+    assert!(provider.scopes.is_empty());
+    assert!(sign_in("password = true\n").password);
+    let alone = toml(&format!("{server}sign_in = {{ registration = true }}\n")).unwrap();
+    let alone = alone.server.sign_in.unwrap();
+    assert!(alone.password && alone.provider.is_none());
 }
 
 #[test]

@@ -166,6 +166,29 @@ fn the_schema_refuses_what_the_reader_refuses() {
     }
 }
 
+#[test]
+fn the_schema_and_the_reader_want_one_way_to_sign_in() {
+    let schema = jsonschema::validator_for(&schema()).unwrap();
+    let provider = "issuer = 'https://id.example', client_id = 'a', client_secret = 'b'";
+    for (sign_in, is_legal) in [
+        ("password = true".to_owned(), true),
+        ("registration = true".to_owned(), true),
+        (format!("provider = {{ {provider} }}"), true),
+        (format!("password = false, provider = {{ {provider}, scopes = ['groups'] }}"), true),
+        (format!("password = true, provider = {{ {provider}, name = 'Staff' }}"), true),
+        ("password = false".to_owned(), false),
+        ("provider = { issuer = 'https://id.example' }".to_owned(), false),
+        (format!("provider = {{ {provider}, audience = 'x' }}"), false),
+    ] {
+        let text = format!(
+            "[server]\nauthentication = 'token'\npublic_url = 'https://tools.example'\n\
+             sign_in = {{ {sign_in} }}\n"
+        );
+        let json = as_json(&text).unwrap_or_else(|| panic!("not TOML: {text}"));
+        assert_eq!((schema.is_valid(&json), toml(&text).is_ok()), (is_legal, is_legal), "{text}");
+    }
+}
+
 /// The template with every key and every header uncommented.
 fn uncommented() -> String {
     let is_setting = |line: &str| {

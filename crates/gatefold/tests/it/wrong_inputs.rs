@@ -574,6 +574,7 @@ fn thousands_of_sources_load_at_once() {
 fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() {
     const SERVER: &str =
         "[server]\nauthentication = 'token'\npublic_url = 'https://tools.example'\n";
+    const WHOLE: &str = "issuer = 'https://id.example', client_id = 'a', client_secret = 'b'";
     let issuer =
         |more: &str| format!("[[server.issuers]]\nissuer = 'https://id.example'\n{more}\n");
     let with = |more: &str| format!("{SERVER}{}", issuer(more));
@@ -583,6 +584,7 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
     };
     let open = "[server]\n[[server.issuers]]\nissuer = 'https://id.example'\n";
     let url = |url: &str| format!("[server]\npublic_url = '{url}'\n");
+    let provider = |keys: &str| format!("{SERVER}sign_in = {{ provider = {{ {keys} }} }}\n");
     let rows = [
         ("an issuer where nobody is asked", open.to_owned()),
         (
@@ -615,6 +617,27 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
         ("people who cannot sign in", format!("{SERVER}sign_in = {{ password = false }}\n")),
         ("a word instead of a table", format!("{SERVER}sign_in = 'password'\n")),
         ("a way to sign in that is none", format!("{SERVER}sign_in = {{ passwords = true }}\n")),
+        (
+            "people who sign in at a provider without a name",
+            provider("client_id = 'a', client_secret = 'b'"),
+        ),
+        ("a provider where we are nobody", provider("issuer = 'https://id.example'")),
+        (
+            "a provider that anybody on the way can be",
+            provider("issuer = 'http://id.example', client_id = 'a', client_secret = 'b'"),
+        ),
+        (
+            "a provider with more than is needed",
+            provider(&format!("{WHOLE}, name = \"a\\u202eb\", scopes = ['a b'], jwks_uri = 'x'")),
+        ),
+        (
+            "a person of one of two providers",
+            format!(
+                "{}{}[users.ann]\nsubject = 'x'\n",
+                provider(WHOLE),
+                "[[server.issuers]]\nissuer = 'https://b.example'\n"
+            ),
+        ),
         ("a public address with a path", url("https://tools.example/mcp")),
         ("a public address that is not encrypted", url("http://tools.example")),
         ("a public address with a person in it", url("https://ann@tools.example")),
@@ -711,7 +734,7 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
 
     # people who cannot sign in
     gatefold.toml:4:24: `server.sign_in.password` leaves no way to sign in
-      help: a password is the one way there is: remove `sign_in` if nobody should
+      help: write a `provider` beside it, or remove `sign_in` if nobody should
 
     # a word instead of a table
     gatefold.toml:4:11: `server.sign_in` is a string, not a table
@@ -720,6 +743,32 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
     # a way to sign in that is none
     gatefold.toml:4:13: `server.sign_in.passwords` is not a known key
       help: did you mean `password`?
+
+    # people who sign in at a provider without a name
+    gatefold.toml:4:24: `server.sign_in.provider` has no `issuer`
+      help: write `issuer = "..."` in it
+
+    # a provider where we are nobody
+    gatefold.toml:4:24: `server.sign_in.provider` has no `client_id`
+      help: write `client_id = "..."` in it
+    gatefold.toml:4:24: `server.sign_in.provider` has no `client_secret`
+      help: write `client_secret = "..."` in it
+
+    # a provider that anybody on the way can be
+    gatefold.toml:4:35: `server.sign_in.provider.issuer` is not encrypted, which is for addresses of this machine alone
+      help: write it in full: "https://id.example"
+
+    # a provider with more than is needed
+    gatefold.toml:4:102: `server.sign_in.provider.name` is not a name for a button
+      help: use up to 64 characters that can be seen
+    gatefold.toml:4:124: `server.sign_in.provider.scopes[0]` is not the name of a scope
+      help: list each one as a text of its own
+    gatefold.toml:4:132: `server.sign_in.provider.jwks_uri` is not a known key
+      help: use one of `issuer`, `client_id`, `client_secret`, `name`, `scopes`, `groups_claim`
+
+    # a person of one of two providers
+    gatefold.toml:8:1: `users.ann.subject` does not say at which issuer
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]` or in `server.sign_in`
 
     # a public address with a path
     gatefold.toml:2:14: `server.public_url` has more than a scheme, a host and a port
@@ -739,7 +788,7 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
 
     # a person of no issuer
     gatefold.toml:2:1: `users.ann.subject` does not say at which issuer
-      help: write the `issuer` beside it, one of those in `[[server.issuers]]`
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]` or in `server.sign_in`
 
     # an issuer without a person
     gatefold.toml:8:1: `users.ann.issuer` needs `subject`
@@ -751,7 +800,7 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
 
     # a person of one of two issuers
     gatefold.toml:11:1: `users.ann.subject` does not say at which issuer
-      help: write the `issuer` beside it, one of those in `[[server.issuers]]`
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]` or in `server.sign_in`
 
     # one person with two names
     gatefold.toml:9:8: `users.ben` is the same person as `users.ann`

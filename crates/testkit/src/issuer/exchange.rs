@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::{Form, State};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,9 +10,9 @@ use http::{HeaderMap, StatusCode};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
 
-use super::{IssuerKey, IssuerState, KEPT, SharedIssuer, is_our_client, lock};
+use super::{IssuerKey, IssuerState, KEPT, is_our_client};
 
-const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
+pub(super) const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ACCESS_TOKEN: &str = "urn:ietf:params:oauth:token-type:access_token";
 
 /// How an issuer exchanges tokens.
@@ -35,12 +34,12 @@ pub(super) struct Exchanges {
     pub(super) requests: Vec<ExchangeRequest>,
 }
 
-pub(super) async fn exchange(
-    State(state): State<SharedIssuer>,
-    headers: HeaderMap,
-    Form(request): Form<ExchangeRequest>,
+/// Answers a request for another token.
+pub(super) fn answer(
+    state: &mut IssuerState,
+    headers: &HeaderMap,
+    request: ExchangeRequest,
 ) -> Response {
-    let mut state = lock(&state);
     assert!(state.exchanges.requests.len() < KEPT, "a test asked for too much");
     state.exchanges.requests.push(request.clone());
     let refused = |status: StatusCode, error: &str| (status, Json(json!({ "error": error })));
@@ -48,13 +47,10 @@ pub(super) async fn exchange(
         let status = StatusCode::from_u16(*status).expect("it is a status");
         return (status, Json(answer.clone())).into_response();
     }
-    if !is_our_client(&headers) {
+    if !is_our_client(headers) {
         return refused(StatusCode::UNAUTHORIZED, "invalid_client").into_response();
     }
     let field = |name: &str| request.get(name).map(String::as_str);
-    if field("grant_type") != Some(GRANT_TYPE) {
-        return refused(StatusCode::BAD_REQUEST, "unsupported_grant_type").into_response();
-    }
     let claims = field("subject_token").and_then(|token| state.claims_of(token));
     let Some(claims) = claims.filter(|_| field("subject_token_type") == Some(ACCESS_TOKEN)) else {
         return refused(StatusCode::BAD_REQUEST, "invalid_request").into_response();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::super::key::{ApplyMode, Key, Kind, duration};
-use super::super::{IssuerConfig, TlsFiles};
+use super::super::{IssuerConfig, ProviderConfig, TlsFiles};
 use super::FixedSection;
 use super::sections::strings;
 
@@ -78,15 +78,24 @@ pub(super) const SERVER: FixedSection = FixedSection {
             ..Key::new("issuers", Kind::Issuers, "Whose tokens let people in, beside our own.")
         },
         Key {
-            details: "People sign in with a password, see what a client wants, and let it in or not; clients \
-                      find it by the gateway's metadata. `gatefold user link NAME` makes a link with which a \
-                      person sets a password. `password` is the way to sign in, and the only one so far. \
-                      With `registration = true` clients may register themselves (RFC 7591), and anybody \
+            details: "People sign in, see what a client wants, and let it in or not; clients find it by the \
+                      gateway's metadata. With `password`, they have a password here: `gatefold user link \
+                      NAME` makes a link with which a person sets one. With `provider`, they sign in at an \
+                      OpenID provider, where the gateway is the client `client_id`, and comes back to \
+                      `/oauth/callback` below `public_url`. `name` is what the button says, by default the \
+                      issuer's host; `scopes` are asked for beside `openid`; `groups_claim` is the claim of \
+                      ID tokens with a person's groups, by default `groups`, and dots lead into objects. \
+                      `password` is on by default where there is no provider. With `registration = true` clients may register themselves (RFC 7591), and anybody \
                       can make one look like another; without it, they publish a metadata document. It \
                       needs `authentication = \"token\"`.",
             value: |config| {
-                let own = config.server.sign_in?;
-                Some(json!({ "password": true, "registration": own.registration }))
+                let own = config.server.sign_in.as_ref()?;
+                let mut shown =
+                    json!({ "password": own.password, "registration": own.registration });
+                if let Some(provider) = &own.provider {
+                    shown["provider"] = self::provider(provider);
+                }
+                Some(shown)
             },
             unset: "nobody signs in here",
             example: "{ password = true }",
@@ -146,6 +155,21 @@ pub(super) const SERVER: FixedSection = FixedSection {
         },
     ],
 };
+
+/// A provider without its secret.
+fn provider(provider: &ProviderConfig) -> Value {
+    let mut shown = json!({
+        "issuer": provider.issuer,
+        "client_id": provider.client_id,
+        "client_secret": "***",
+        "name": provider.name,
+        "groups_claim": provider.groups_claim,
+    });
+    if !provider.scopes.is_empty() {
+        shown["scopes"] = provider.scopes.clone().into();
+    }
+    shown
+}
 
 /// The issuers without their secrets.
 fn issuers(issuers: &[IssuerConfig]) -> Option<Value> {

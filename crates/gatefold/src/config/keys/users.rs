@@ -10,19 +10,19 @@ pub(super) const USERS: FixedSection = FixedSection {
               `SUBJECT@HOST`, with the issuer's host and path.",
     keys: &[
         Key {
-            details: "The claim `sub` of their tokens, which stays the same when a name changes.",
+            details: "The claim `sub` of their tokens and ID tokens, which stays the same when a name changes.",
             unset: "known by tokens of `gatefold token create` alone",
             example: "\"00u1a2b3c4\"",
             ..Key::new("subject", Kind::Text, "What the issuer calls the person.")
         },
         Key {
-            unset: "the only one in `[[server.issuers]]`",
+            unset: "the only one in `[[server.issuers]]` and `server.sign_in`",
             example: "\"https://id.example\"",
             needs: &["subject"],
             ..Key::new("issuer", Kind::Text, "Which issuer that is.")
         },
         Key {
-            details: "Beside those that the issuer's tokens name. `sources.NAME.visible_to` asks for them.",
+            details: "Beside those that the issuer names. `sources.NAME.visible_to` asks for them.",
             unset: "none but the issuer's",
             example: "[\"finance\"]",
             ..Key::new("groups", Kind::Texts, "The groups that the person is in.")

@@ -10,7 +10,7 @@ pub enum TokenFault {
     Foreign,
     #[error("it is signed in a way that is not accepted")]
     Algorithm,
-    #[error("it is of another type than an access token")]
+    #[error("it is a token of another type")]
     Type,
     #[error("its issuer has no such key")]
     Key,
@@ -26,6 +26,10 @@ pub enum TokenFault {
     Subject,
     #[error("it is for another resource")]
     Audience,
+    #[error("it is for another client")]
+    Client,
+    #[error("it belongs to another sign-in")]
+    Nonce,
     #[error("it lacks a scope")]
     Scope,
     #[error("its issuer cannot be asked at the moment")]

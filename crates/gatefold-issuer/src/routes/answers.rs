@@ -1,0 +1,81 @@
+//! What the answers to people's browsers have in common.
+
+use axum::body::Body;
+use http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use http::{HeaderMap, Response, StatusCode};
+
+use crate::IssuerError;
+use crate::browser::is_own_form;
+use crate::form::Parameters;
+use crate::pages::Page;
+use crate::state::IssuerState;
+
+/// Why somebody gets no page of the usual kind.
+pub(super) enum PageFault {
+    Page(Page),
+    /// The same with more headers.
+    Response(Box<Response<Body>>),
+    Issuer(IssuerError),
+}
+
+impl From<IssuerError> for PageFault {
+    fn from(error: IssuerError) -> Self {
+        Self::Issuer(error)
+    }
+}
+
+impl From<Page> for PageFault {
+    fn from(page: Page) -> Self {
+        Self::Page(page)
+    }
+}
+
+pub(super) fn answered(result: Result<Response<Body>, PageFault>) -> Response<Body> {
+    match result {
+        Ok(response) => response,
+        Err(PageFault::Page(page)) => page.response(),
+        Err(PageFault::Response(response)) => *response,
+        Err(PageFault::Issuer(error)) => {
+            super::log(&error);
+            let text = "Something is wrong here. Try again in a moment.";
+            Page::fault(StatusCode::SERVICE_UNAVAILABLE, text).response()
+        }
+    }
+}
+
+/// The form of a page of ours.
+pub(super) fn own_form(
+    issuer: &IssuerState,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Parameters, PageFault> {
+    if !is_own_form(headers, &issuer.settings.public_url) {
+        return Err(foreign_form().into());
+    }
+    let text = super::form(headers, body).ok_or_else(foreign_form)?;
+    Ok(Parameters::read(&text).map_err(|_| foreign_form())?)
+}
+
+pub(super) fn form_text<'a>(
+    form: &'a Parameters,
+    name: &'static str,
+) -> Result<&'a str, PageFault> {
+    form.text(name).map_err(|_| foreign_form().into())
+}
+
+pub(super) fn foreign_form() -> Page {
+    Page::fault(
+        StatusCode::FORBIDDEN,
+        "This form was not sent from the page that was shown to you.",
+    )
+}
+
+/// Sends a browser on. It asks for the new address with GET, whatever it asked with before.
+pub(super) fn sent_to(address: &str) -> Result<Response<Body>, PageFault> {
+    let location = HeaderValue::try_from(address).map_err(|_| foreign_form())?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SEE_OTHER;
+    response.headers_mut().insert(LOCATION, location);
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
