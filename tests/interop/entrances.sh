@@ -106,14 +106,15 @@ with_provider() {
     each_client "oidc-provider, $format" "$place" "$port"
 }
 
-# A gateway whose page leads to `oidc-provider`. The source is for a group that only the provider names.
+# A gateway whose page leads to `oidc-provider`, which is another site for a browser. The source is for a group that only the
+# provider names.
 with_page_to_provider() {
     local place=$work/page port provider
     mkdir "$place"
     port=$(free_port)
     provider=$(free_port)
-    "$node" "$INTEROP_DIR/providers/own/oidc_provider.mjs" "$provider" "http://127.0.0.1:$port/mcp" $LIFE_S $LIFE_S \
-        >"$place/provider.log" 2>&1 &
+    PROVIDER_HOST=localhost "$node" "$INTEROP_DIR/providers/own/oidc_provider.mjs" "$provider" \
+        "http://127.0.0.1:$port/mcp" $LIFE_S $LIFE_S >"$place/provider.log" 2>&1 &
     started+=($!)
     await "$place/provider.log" '"listening"'
     {
@@ -123,7 +124,7 @@ with_page_to_provider() {
         echo '[server.sign_in]'
         echo 'registration = true'
         # What `oidc_provider.mjs` knows the gateway by.
-        echo "provider = { issuer = \"http://127.0.0.1:$provider\", client_id = \"gatefold\", scopes = [\"groups\"], \
+        echo "provider = { issuer = \"http://localhost:$provider\", client_id = \"gatefold\", scopes = [\"groups\"], \
 client_secret = \"a secret of the gateway\" }"
     } >"$place/gatefold.toml"
     source_key='visible_to = ["gardeners"]'

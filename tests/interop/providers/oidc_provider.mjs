@@ -5,6 +5,7 @@
 //
 // RESOURCE is the protected server, whose access tokens are opaque unless the last word says otherwise. Access tokens last CODE_LIFE_S after a sign-in and REFRESH_LIFE_S after a refresh.
 // It also signs people in for a gateway, which comes back to `/oauth/callback` at RESOURCE's host, and tells it their groups.
+// PROVIDER_HOST is another name of this machine for the provider.
 // Every event is a line of JSON on standard output. SIGUSR2 closes the port, or opens it again; what the provider knows
 // stays.
 
@@ -13,7 +14,7 @@ import { Provider } from "oidc-provider";
 import { formOf, page, say, serve } from "./pages.mjs";
 
 const [port, resource, codeLife, refreshLife, format = "opaque"] = process.argv.slice(2);
-const issuer = `http://127.0.0.1:${port}`;
+const issuer = `http://${process.env.PROVIDER_HOST ?? "127.0.0.1"}:${port}`;
 const guard = { client_id: "mcp-server", client_secret: "a secret of the protected server" };
 
 const gateway = { client_id: "gatefold", client_secret: "a secret of the gateway" };

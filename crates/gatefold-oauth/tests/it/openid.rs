@@ -129,8 +129,11 @@ async fn a_person_is_who_the_id_token_says() {
     let entrance = Entrance::new().await;
     assert_eq!(entrance.issuer.counts().metadata_fetches, 0, "nothing is asked before");
     let claims = json!({"realm_access": {"roles": ["ops", "dev"]}, "groups": ["root"]});
-    entrance.issuer.set_identity(IdentityRules { claims, ..IdentityRules::default() });
+    let elsewhere = TokenIssuer::start().await.unwrap();
+    let metadata = json!({"userinfo_endpoint": format!("{}/keys", elsewhere.issuer())});
+    entrance.issuer.set_identity(IdentityRules { claims, metadata, ..IdentityRules::default() });
     let holder = entrance.holder().await.unwrap();
+    assert_eq!(elsewhere.counts().key_fetches, 0, "only the ID token says who it is");
     assert_eq!((&*holder.issuer, &*holder.subject), (&*entrance.issuer.issuer(), "ann"));
     assert_eq!(holder.groups, ["ops", "dev"]);
     let asked = entrance.issuer.asked();
