@@ -3,7 +3,7 @@
 # OAuth (`oauth4webapi`). Each finds out where its user signs in, registers there, sends the user's Chromium to the
 # provider's own pages, and calls a tool with the token that comes back.
 # The provider is `oidc-provider`, from npm: once with JWTs, which the gateway verifies itself, once with opaque tokens,
-# about which it asks. Then it is the gateway itself: at whose page a person goes on to `oidc-provider`, which also says the
+# about which it asks; a server behind the gateway is then called with tokens that it gives in exchange. Then it is the gateway itself: at whose page a person goes on to `oidc-provider`, which also says the
 # person's groups, and at whose page a person has set a password before; the official conformance suite looks at that
 # authorization server too.
 #
@@ -82,16 +82,22 @@ free_port() {
     python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
 
-# with_provider FORMAT: a gateway that trusts `oidc-provider`, whose tokens have this format.
+# with_provider FORMAT: a gateway that trusts `oidc-provider`, whose tokens have this format. It has a protected server as
+# well, for whose tokens the provider takes those of the callers.
 with_provider() {
-    local format=$1 place=$work/$1 port provider
+    local format=$1 place=$work/$1 port provider tickets secret='a secret of the protected server'
     mkdir "$place"
     port=$(free_port)
     provider=$(free_port)
+    tickets=$(free_port)
     "$node" "$INTEROP_DIR/providers/own/oidc_provider.mjs" "$provider" "http://127.0.0.1:$port/mcp" $LIFE_S $LIFE_S \
         "$format" >"$place/provider.log" 2>&1 &
     started+=($!)
     await "$place/provider.log" '"listening"'
+    "$node" "$INTEROP_DIR/providers/own/server.mjs" "$tickets" \
+        "http://127.0.0.1:$provider/.well-known/openid-configuration" mcp-server "$secret" >"$place/tickets.log" 2>&1 &
+    started+=($!)
+    await "$place/tickets.log" '"listening"'
     {
         echo '[server]'
         echo 'authentication = "token"'
@@ -101,9 +107,20 @@ with_provider() {
         echo 'scopes = ["tools"]'
         # What `oidc_provider.mjs` knows the protected server by.
         [ "$format" = jwt ] || echo 'client_id = "mcp-server"'
-        [ "$format" = jwt ] || echo 'client_secret = "a secret of the protected server"'
+        [ "$format" = jwt ] || echo "client_secret = \"$secret\""
+        echo '[sources.tickets]'
+        echo "url = \"http://127.0.0.1:$tickets/mcp\""
+        echo 'credentials = { exchange = { client_id = "gatefold", client_secret = "a secret of the gateway", scopes = ["tools"] } }'
     } >"$place/gatefold.toml"
-    each_client "oidc-provider, $format" "$place" "$port"
+    each_client "oidc-provider, $format" "$place" "$port" '' "exchange $format"
+}
+
+# exchange FORMAT PLACE PORT: a client calls the protected server, which knows the person by a token of its own.
+exchange() {
+    local place=$2
+    come_in 'javascript client 2' "exchanged, $1" "$place" "http://127.0.0.1:$3/mcp" tickets__whoami 'you are ann'
+    grep -q '"type":"urn:ietf:params:oauth:grant-type:token-exchange"' "$place/provider.log" ||
+        told "exchanged, $1" 'at the provider' FAILED "$place/provider.log"
 }
 
 # A gateway whose page leads to `oidc-provider`, which is another site for a browser. The source is for a group that only the
@@ -198,22 +215,23 @@ each_client() {
     for client in "${CLIENTS[@]}"; do
         come_in "$client" "$1" "$place" "http://127.0.0.1:$port/mcp"
     done
-    [ -z "${5:-}" ] || "$5" "$place" "$port"
+    [ -z "${5:-}" ] || $5 "$place" "$port"
     stop_all
 }
 
+# come_in CLIENT WHERE PLACE URL [TOOL TOLD]
 come_in() {
-    local client=$1 place=$3 url=$4 profile log command result=passed
+    local client=$1 place=$3 url=$4 tool=${5:-issues__count_issues} expected=${6:-counts} profile log command result=passed
     profile=$(mktemp -d "$work/profile.XXXXXX")
-    log=$place/${client// /-}.log
-    local asked=("$url" issues__count_issues "$profile" "$INTEROP_DIR/providers/own/browser.mjs")
+    log=$place/${client// /-}-$tool.log
+    local asked=("$url" "$tool" "$profile" "$INTEROP_DIR/providers/own/browser.mjs")
     case $client in
         javascript*) command=("$node" "$INTEROP_DIR/npm/enter.mjs" "${client##* }" "${asked[@]}") ;;
         python*) command=("$INTEROP_DIR/python-new/bin/python" "$here/clients/enter.py" "${asked[@]}" "$node") ;;
         fastmcp) command=("$INTEROP_DIR/fastmcp/bin/python" "$here/clients/enter_fastmcp.py" "${asked[@]}" "$node") ;;
         oauth4webapi) command=("$node" "$INTEROP_DIR/npm/enter_oauth4webapi.mjs" "${asked[@]}") ;;
     esac
-    timeout $CLIENT_LIMIT_S "${command[@]}" >"$log" 2>&1 && grep -q '"told".*counts' "$log" || result=FAILED
+    timeout $CLIENT_LIMIT_S "${command[@]}" >"$log" 2>&1 && grep -q "\"told\".*$expected" "$log" || result=FAILED
     told "$2" "$client" $result "$log"
 }
 

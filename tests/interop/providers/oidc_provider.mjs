@@ -4,6 +4,7 @@
 //   oidc_provider.mjs PORT RESOURCE CODE_LIFE_S REFRESH_LIFE_S [opaque|jwt]
 //
 // RESOURCE is the protected server, whose access tokens are opaque unless the last word says otherwise. Access tokens last CODE_LIFE_S after a sign-in and REFRESH_LIFE_S after a refresh.
+// A gateway may exchange them for opaque ones of another server (RFC 8693), which `exchange.mjs` adds.
 // It also signs people in for a gateway, which comes back to `/oauth/callback` at RESOURCE's host, and tells it their groups.
 // PROVIDER_HOST is another name of this machine for the provider.
 // Every event is a line of JSON on standard output. SIGUSR2 closes the port, or opens it again; what the provider knows
@@ -11,6 +12,7 @@
 
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
+import { EXCHANGE, addExchange } from "./exchange.mjs";
 import { formOf, page, say, serve } from "./pages.mjs";
 
 const [port, resource, codeLife, refreshLife, format = "opaque"] = process.argv.slice(2);
@@ -23,7 +25,11 @@ const provider = new Provider(issuer, {
     claims: { openid: ["sub"], groups: ["groups"] },
     clients: [
         { ...guard, redirect_uris: [], response_types: [], grant_types: [] },
-        { ...gateway, redirect_uris: [new URL("/oauth/callback", resource).href] },
+        {
+            ...gateway,
+            redirect_uris: [new URL("/oauth/callback", resource).href],
+            grant_types: ["authorization_code", EXCHANGE],
+        },
         {
             client_id: "television",
             token_endpoint_auth_method: "none",
@@ -61,6 +67,8 @@ const provider = new Provider(issuer, {
         DeviceCode: 600,
     },
 });
+
+addExchange(provider, issuer, resource);
 
 provider.on("grant.success", (context) => say("grant", { type: context.oidc.params.grant_type }));
 provider.on("grant.error", (context, error) => say("grant refused", { why: error.error_detail ?? error.message }));
