@@ -47,7 +47,9 @@ if [ "$(id -u)" = 0 ]; then user=mysql; chown -R mysql "$scratch"; fi
 mariadb-install-db --no-defaults --user="$user" --datadir="$scratch/data" --skip-test-db \
     --auth-root-authentication-method=normal >"$scratch/install.log" 2>&1 \
     || { cat "$scratch/install.log" >&2; exit 1; }
-port=$(( 20000 + RANDOM % 20000 ))
+# One that nobody listens on, below those that systems give to outgoing connections.
+port=$(( 20000 + RANDOM % 12000 ))
+while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$(( 20000 + RANDOM % 12000 )); done
 "$server" --no-defaults --user="$user" --datadir="$scratch/data" --socket="$scratch/socket" \
     --pid-file="$scratch/pid" --bind-address=127.0.0.1 --port="$port" --skip-name-resolve \
     --sync-frm=OFF --innodb-flush-log-at-trx-commit=0 --innodb-use-native-aio=OFF \

@@ -46,7 +46,9 @@ if [ "$(id -u)" = 0 ]; then chown -R postgres "$scratch"; fi
 
 as_server "$bin/initdb" -D "$scratch/data" -U postgres -E UTF8 --auth-local=trust \
     --auth-host=scram-sha-256 --pwfile="$scratch/password" >/dev/null
-port=$(( 20000 + RANDOM % 20000 ))
+# One that nobody listens on, below those that systems give to outgoing connections.
+port=$(( 20000 + RANDOM % 12000 ))
+while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$(( 20000 + RANDOM % 12000 )); done
 as_server "$bin/pg_ctl" -D "$scratch/data" -w -l "$scratch/log" -o "-p $port -k $scratch \
     -c listen_addresses=127.0.0.1 -c fsync=off -c ssl=on -c ssl_cert_file=$scratch/server.pem \
     -c ssl_key_file=$scratch/server.key" start >/dev/null || { cat "$scratch/log" >&2; exit 1; }
