@@ -181,6 +181,7 @@ impl HttpApi {
             && let Some(port) = &self.credentials
             && context.sign_in_by_link(&**port, &self.settings.domain).await
         {
+            self.take_turn(&context).await?;
             sent = self.send(&prepared, request, &context, &target).await;
         }
         let (response, signed_with) = sent?;

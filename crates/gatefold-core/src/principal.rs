@@ -117,7 +117,8 @@ pub struct ClientCredential {
     /// What tells it apart: of a credential that is sent on, its value; of a token, whose it is and
     /// what for, since clients renew tokens.
     pub digest: Digest,
-    pub value: Secret,
+    /// What is sent on. None of a token that is exchanged: it goes to nobody but its provider.
+    pub value: Option<Secret>,
 }
 
 impl PartialEq for ClientCredential {

@@ -184,6 +184,12 @@ pub trait Peer: Send + Sync + 'static {
         CallPause::default()
     }
 
+    /// Waits for a person, and for nothing else meanwhile: the clock of the call stands still, and
+    /// another call may take its place at the source.
+    fn wait_for_person<'a>(&'a self, person: BoxFuture<'a, bool>) -> BoxFuture<'a, bool> {
+        person
+    }
+
     /// Asks now. Only a client whose mode is [`QuestionMode::Live`] can answer.
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
 }

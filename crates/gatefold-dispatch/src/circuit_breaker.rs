@@ -34,12 +34,12 @@ impl SourceBreakers {
         own
     }
 
-    /// Whether the source gets no calls from anybody who called it lately.
+    /// Whether calls of somebody are held back, and nobody's have succeeded for as long as that takes.
     pub(crate) fn state(&self) -> BreakerState {
         let each = self.each.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_open = |own: &Arc<CircuitBreaker>| own.state() == BreakerState::Open;
-        let is_down = !each.is_empty() && each.values().all(is_open);
-        if is_down { BreakerState::Open } else { BreakerState::Closed }
+        let is_open = each.values().any(|own| own.state() == BreakerState::Open);
+        let serves = each.values().any(|own| own.has_succeeded_within(self.pause));
+        if is_open && !serves { BreakerState::Open } else { BreakerState::Closed }
     }
 }
 
@@ -59,6 +59,7 @@ struct Inner {
     failures: u32,
     open_until: Option<Instant>,
     probing: bool,
+    succeeded_at: Option<Instant>,
 }
 
 /// What a breaker lets through.
@@ -99,6 +100,11 @@ impl CircuitBreaker {
         }
     }
 
+    fn has_succeeded_within(&self, time: Duration) -> bool {
+        let inner = self.lock();
+        inner.open_until.is_none() && inner.succeeded_at.is_some_and(|at| at.elapsed() < time)
+    }
+
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -119,7 +125,7 @@ impl BreakerPass<'_> {
         self.told = true;
         let mut inner = self.breaker.lock();
         if self.is_probe || inner.open_until.is_none() {
-            *inner = Inner::default();
+            *inner = Inner { succeeded_at: Some(Instant::now()), ..Inner::default() };
         }
     }
 

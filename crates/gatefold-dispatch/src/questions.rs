@@ -87,6 +87,17 @@ impl Peer for ClientQuestions {
         CallPause::of(&self.timer)
     }
 
+    fn wait_for_person<'a>(&'a self, person: BoxFuture<'a, bool>) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let paused = self.timer.pause();
+            self.place.leave();
+            let done = person.await;
+            drop(paused);
+            self.place.come_back().await;
+            done
+        })
+    }
+
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
             let method = question.method.clone();

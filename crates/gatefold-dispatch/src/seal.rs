@@ -188,7 +188,7 @@ mod tests {
             let user = UserId::new("ann");
             let value = gatefold_core::Secret::new("a secret");
             let digest = Digest::new([digest; 32]);
-            let credential = gatefold_core::ClientCredential { user, digest, value };
+            let credential = gatefold_core::ClientCredential { user, digest, value: Some(value) };
             let sent = [(gatefold_core::Domain::from_key(domain), credential)];
             Principal { sent: sent.into_iter().collect(), ..Principal::local() }
         };

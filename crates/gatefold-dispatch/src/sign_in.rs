@@ -51,10 +51,8 @@ impl CallContext {
         if !is_accepted(answer.0.get()) {
             return false;
         }
-        // The person may take longer than a call may.
-        let pause = self.peer.pause();
-        let has_signed_in = timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false);
-        drop(pause);
+        let signed_in = async { timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false) };
+        let has_signed_in = self.peer.wait_for_person(Box::pin(signed_in)).await;
         self.deadline += asked_at.elapsed();
         has_signed_in
     }

@@ -14,8 +14,10 @@ use crate::throttle::Throttle;
 
 /// How often somebody may be wrong about a password before others have to wait, in [`GUESSING_SPAN`].
 const GUESSES_PER_USER: u32 = 10;
-/// The same for one address. Behind a proxy this is one for everybody.
+/// The same for one address.
 const GUESSES_PER_ADDRESS: u32 = 100;
+/// How often browsers at one address may be sent to the provider, in the same time.
+const VISITS_PER_ADDRESS: u32 = 100;
 const GUESSING_SPAN: Duration = Duration::from_secs(15 * 60);
 
 /// How many clients may register from one address in an hour, and from all together.
@@ -33,6 +35,7 @@ pub(crate) struct IssuerState {
     pub(crate) passwords: PasswordHashes,
     pub(crate) guesses_of_users: Throttle<String>,
     pub(crate) guesses_of_addresses: Throttle<IpAddr>,
+    pub(crate) visits_of_addresses: Throttle<IpAddr>,
     pub(crate) registrations_of_addresses: Throttle<IpAddr>,
     pub(crate) registrations: Throttle<()>,
 }
@@ -61,6 +64,7 @@ impl IssuerState {
             passwords: PasswordHashes::new(),
             guesses_of_users: Throttle::new(GUESSES_PER_USER, GUESSING_SPAN),
             guesses_of_addresses: Throttle::new(GUESSES_PER_ADDRESS, GUESSING_SPAN),
+            visits_of_addresses: Throttle::new(VISITS_PER_ADDRESS, GUESSING_SPAN),
             registrations_of_addresses: Throttle::new(REGISTRATIONS_PER_ADDRESS, REGISTRATION_SPAN),
             registrations: Throttle::new(REGISTRATIONS, REGISTRATION_SPAN),
             settings,

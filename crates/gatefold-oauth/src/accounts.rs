@@ -27,7 +27,7 @@ mod exchange;
 mod renewal;
 
 use self::entry::AccountEntry;
-pub use self::exchange::{PresentedBearer, TokenExchange, TokenExchanger};
+pub use self::exchange::{KnownServer, PresentedBearer, TokenExchange, TokenExchanger};
 use self::renewal::{Renewal, Want};
 
 /// The most identities whose tokens are in memory at once, over all sources.
@@ -164,8 +164,8 @@ impl Accounts {
         let task = tokio::spawn(async move {
             let _turn = entry.turn.lock().await;
             // Whoever waited while the provider was asked in vain does not ask it in their turn.
-            if let Some(reason) = entry.failure_since(asked_at) {
-                return Err(CredentialError::new(reason));
+            if let Some(error) = entry.failure_since(asked_at) {
+                return Err(error);
             }
             Renewal { inner: &inner, site: &site, place: &place, entry: &entry }.run(want).await
         });

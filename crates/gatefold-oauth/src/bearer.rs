@@ -108,8 +108,17 @@ pub struct VerifiedToken {
     /// What a token for us may say as well.
     own_audiences: Arc<[String]>,
     scopes: Vec<String>,
+    assurance: Option<String>,
     /// The scopes that it has to have.
     needed: Arc<[String]>,
+}
+
+/// Each text once, in order.
+fn sorted(texts: &[String]) -> Vec<&str> {
+    let mut texts: Vec<_> = texts.iter().map(String::as_str).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    texts
 }
 
 /// Who has a token.
@@ -138,6 +147,7 @@ impl VerifiedToken {
             audiences: claims.audiences(),
             own_audiences: issuer.audiences.clone(),
             scopes: claims.scopes(),
+            assurance: claims.assurance(),
             needed: issuer.scopes.clone(),
         })
     }
@@ -147,9 +157,11 @@ impl VerifiedToken {
         &self.holder
     }
 
-    /// What it allows, as it says.
-    pub fn scopes(&self) -> &[String] {
-        &self.scopes
+    /// What tells its rights from those of another token of the same person and program, as far as it
+    /// says it: scopes, audiences and assurance, in order.
+    pub fn rights(&self) -> Vec<&str> {
+        let assurance = self.assurance.as_deref().unwrap_or_default();
+        [sorted(&self.scopes), vec![""], sorted(&self.audiences), vec!["", assurance]].concat()
     }
 
     /// Who has it, if it is for this address of ours: for that address, for one above it, or for

@@ -107,7 +107,7 @@ impl SignInError {
     pub(crate) fn is_about_the_caller(&self) -> bool {
         match self {
             Self::NoExchange { .. } => true,
-            Self::Token(refused) => refused.status.is_client_error() && refused.error.is_some(),
+            Self::Token(refused) => refused.is_about_the_caller(),
             _ => false,
         }
     }
@@ -151,6 +151,14 @@ impl Refused {
     /// Whether the code or the refresh token that was shown is of no more use.
     fn is_grant_gone(&self) -> bool {
         self.error.as_deref() == Some("invalid_grant")
+    }
+
+    /// Whether it is about what was asked for, and neither about our client nor about this moment.
+    fn is_about_the_caller(&self) -> bool {
+        let others =
+            ["invalid_client", "unauthorized_client", "temporarily_unavailable", "slow_down"];
+        let is_now = self.status == StatusCode::TOO_MANY_REQUESTS || !self.status.is_client_error();
+        !is_now && self.error.as_deref().is_some_and(|error| !others.contains(&error))
     }
 
     /// Whether the provider may not know the client only because it proved itself in another way

@@ -37,7 +37,7 @@ mod token_fault;
 mod well_known;
 
 pub use accounts::{
-    Accounts, PresentedBearer, SignInNeed, SiteSettings, TokenExchange, TokenExchanger,
+    Accounts, KnownServer, PresentedBearer, SignInNeed, SiteSettings, TokenExchange, TokenExchanger,
 };
 pub use assertion::SigningKey;
 pub use authorization::{AuthorizationRequest, RedirectAnswer};

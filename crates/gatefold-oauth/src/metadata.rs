@@ -66,6 +66,8 @@ pub struct ServerMetadata {
     #[serde(default)]
     pub token_endpoint_auth_methods_supported: Vec<String>,
     #[serde(default)]
+    pub prompt_values_supported: Vec<String>,
+    #[serde(default)]
     pub authorization_response_iss_parameter_supported: bool,
     #[serde(default)]
     pub client_id_metadata_document_supported: bool,
@@ -103,6 +105,7 @@ impl ServerMetadata {
             scopes_supported: Vec::new(),
             code_challenge_methods_supported: vec![S256.to_owned()],
             token_endpoint_auth_methods_supported: Vec::new(),
+            prompt_values_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
             client_id_metadata_document_supported: false,
         }

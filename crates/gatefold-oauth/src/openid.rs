@@ -91,6 +91,10 @@ struct KnownMetadata {
     failed_at: Option<Duration>,
 }
 
+/// Words of `prompt` (OpenID Connect Core, section 3.1.2.1).
+const SELECT: &str = "select_account";
+const LOGIN: &str = "login";
+
 impl OpenIdProvider {
     pub fn new(settings: OpenIdSettings, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -130,7 +134,7 @@ impl OpenIdProvider {
         // State and issuer are compared here, before anything else is believed.
         let code = request.code(answer)?;
         let place = timeout_at(deadline, self.questions.acquire()).await;
-        let Ok(Ok(_place)) = place else { return Err(self.busy()) };
+        let Ok(Ok(place)) = place else { return Err(self.busy()) };
         let fields = [
             ("grant_type", "authorization_code"),
             ("code", code.expose()),
@@ -139,7 +143,9 @@ impl OpenIdProvider {
         ];
         let endpoints = self.endpoints(deadline);
         let (client, now) = (self.client(&server), self.clock.now());
-        let token = TokenEndpoint::of(&server).ask_who(endpoints, &client, &fields, now).await?;
+        let token =
+            TokenEndpoint::of(&server).ask_id_token(endpoints, &client, &fields, now).await?;
+        drop(place);
         self.identity(token.expose(), visit).await.map_err(SignInError::Identity)
     }
 
@@ -163,9 +169,8 @@ impl OpenIdProvider {
     ) -> Result<AuthorizationRequest, SignInError> {
         let OpenIdSettings { client_id, redirect, scopes, .. } = &self.settings;
         let mut parameters = vec![("nonce".to_owned(), visit.nonce.expose().to_owned())];
-        if account == AccountChoice::Another {
-            parameters.push(("prompt".to_owned(), "login".to_owned()));
-        }
+        let prompt = (account == AccountChoice::Another).then(|| prompt_for_another(server));
+        parameters.extend(prompt.map(|word| ("prompt".to_owned(), word.to_owned())));
         let discovery = Discovery {
             resource: None,
             server: server.clone(),
@@ -295,6 +300,13 @@ impl OpenIdProvider {
     fn lock(&self) -> std::sync::MutexGuard<'_, KnownMetadata> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// How a provider is asked to let somebody choose who they are. Some know only to have them sign in
+/// again, and refuse other words.
+fn prompt_for_another(server: &ServerMetadata) -> &'static str {
+    let knows = |word: &str| server.prompt_values_supported.iter().any(|own| own == word);
+    if knows(LOGIN) && !knows(SELECT) { LOGIN } else { SELECT }
 }
 
 impl KeyFetch for OpenIdProvider {

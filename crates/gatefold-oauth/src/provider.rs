@@ -72,6 +72,7 @@ impl ProviderAddresses {
             scopes_supported: Vec::new(),
             code_challenge_methods_supported: Vec::new(),
             token_endpoint_auth_methods_supported: Vec::new(),
+            prompt_values_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
             client_id_metadata_document_supported: false,
         };

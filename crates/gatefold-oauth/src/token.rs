@@ -74,7 +74,7 @@ impl<'a> TokenEndpoint<'a> {
 
     /// Asks who somebody is that has signed in. What the access token is good for is nobody's business
     /// here.
-    pub(crate) async fn ask_who(
+    pub(crate) async fn ask_id_token(
         &self,
         endpoints: Endpoints<'_>,
         client: &OAuthClient,
@@ -157,6 +157,7 @@ fn form(body: &[u8]) -> Option<TokenAnswer> {
         match &*name {
             "access_token" => answer.access_token = Some(Secret::new(value)),
             "token_type" => answer.token_type = Some(value),
+            "issued_token_type" => answer.issued_token_type = Some(value),
             "expires_in" => answer.expires_in = Some(Value::String(value)),
             "refresh_token" => answer.refresh_token = Some(Secret::new(value)),
             "scope" => answer.scope = Some(value),

@@ -49,10 +49,10 @@ pub enum StoreError {
     )]
     OtherRootKey { path: PathBuf },
     #[error(
-        "the root key could not be had from `{program}`: {reason}; run the command of \
-         `secrets.root_key` yourself to see what it prints"
+        "`{program}` gave no root key: {reason}; run the command of `secrets.{key}` yourself to see \
+         what it prints"
     )]
-    RootKeyCommand { program: String, reason: String },
+    RootKeyCommand { key: &'static str, program: String, reason: String },
     #[error("a sign-in in `{path}` was altered; sign in again")]
     AlteredGrant { path: PathBuf },
     #[error("too many sign-ins are kept, the limit: {limit}")]

@@ -368,7 +368,7 @@ async fn token(
 ) -> Response {
     let is_exchange = form.get("grant_type").is_some_and(|grant| grant == exchange::GRANT_TYPE);
     if is_exchange {
-        return exchange::answer(&mut lock(&state), &headers, form);
+        return exchange::answer(&mut lock(&state), &headers, &form);
     }
     openid::answer(&mut lock(&state), &headers, &form)
 }

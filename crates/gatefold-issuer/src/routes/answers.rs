@@ -1,7 +1,9 @@
 //! What the answers to people's browsers have in common.
 
+use std::time::Duration;
+
 use axum::body::Body;
-use http::header::{CACHE_CONTROL, HeaderValue, LOCATION};
+use http::header::{CACHE_CONTROL, HeaderValue, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
 
 use crate::IssuerError;
@@ -68,6 +70,16 @@ pub(super) fn foreign_form() -> Page {
         StatusCode::FORBIDDEN,
         "This form was not sent from the page that was shown to you.",
     )
+}
+
+/// The page to sign in for somebody who has to wait.
+pub(super) fn too_many(issuer: &IssuerState, request: &str, wait: Duration) -> PageFault {
+    let minutes = wait.as_secs().div_ceil(60).max(1);
+    let text = format!("Too many attempts. Try again in {minutes} minutes.");
+    let said = Some((StatusCode::TOO_MANY_REQUESTS, text.as_str()));
+    let mut response = Page::sign_in(&issuer.settings, request, said).response();
+    response.headers_mut().insert(RETRY_AFTER, wait.as_secs().max(1).into());
+    PageFault::Response(Box::new(response))
 }
 
 /// Sends a browser on. It asks for the new address with GET, whatever it asked with before.

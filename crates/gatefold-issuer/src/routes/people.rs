@@ -7,11 +7,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use gatefold_core::{Secret, UserId};
 use gatefold_token::{PresentedToken, TokenKind};
-use http::header::{RETRY_AFTER, SET_COOKIE};
+use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
-use super::answers::{PageFault, answered, foreign_form, form_text, own_form, sent_to};
+use super::answers::{PageFault, answered, foreign_form, form_text, own_form, sent_to, too_many};
 use crate::IssuerError;
 use crate::authorization::AuthorizationFault;
 use crate::form::Parameters;
@@ -109,12 +109,7 @@ async fn known_user(
     let attempt = attempt.and_then(|()| by_user.attempt(&key, &*issuer.clock));
     if let Err(wait) = attempt {
         tracing::warn!(%address, "too many wrong passwords; others have to wait");
-        let minutes = wait.as_secs().div_ceil(60).max(1);
-        let text = format!("Too many attempts. Try again in {minutes} minutes.");
-        let page = again(StatusCode::TOO_MANY_REQUESTS, &text);
-        let mut response = page.response();
-        response.headers_mut().insert(RETRY_AFTER, wait.as_secs().max(1).into());
-        return Err(PageFault::Response(Box::new(response)));
+        return Err(too_many(issuer, request, wait));
     }
     let user = UserId::new(user);
     let known = issuer.store.password(&user).await.map_err(IssuerError::Store)?;

@@ -13,7 +13,7 @@ use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use super::answers::{PageFault, answered, form_text, own_form, sent_to};
+use super::answers::{PageFault, answered, form_text, own_form, sent_to, too_many};
 use crate::IssuerError;
 use crate::browser::VISIT_LIFE;
 use crate::form::Parameters;
@@ -36,6 +36,11 @@ pub(super) async fn begin(
             "another" => AccountWish::Another,
             _ => AccountWish::Any,
         };
+        let address = super::address(&parts.extensions);
+        if let Err(wait) = issuer.visits_of_addresses.attempt(&address, &*issuer.clock) {
+            tracing::warn!(%address, "too many sign-ins were begun; others have to wait");
+            return Err(too_many(&issuer, request, wait));
+        }
         let (browser, cookie) = issuer.visitor(&parts.headers)?;
         let drawn = DrawnToken::draw(TokenKind::Return).map_err(IssuerError::Random)?;
         let secrets = issuer.keys.visit_secrets(drawn.text.expose(), &browser);

@@ -2,9 +2,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::identity::{Authenticator, SoleUser};
 use gatefold_egress::IpNet;
 
+use super::identity::{Authenticator, SoleUser};
 use super::tls::ListenerTls;
 
 /// How an HTTP endpoint behaves.

@@ -144,7 +144,8 @@ mod tests {
     fn a_credential_for_a_source_has_sessions_of_its_own_and_no_further_share_of_them() {
         let with = |digest| {
             let (user, value) = (UserId::new("local"), Secret::new("x"));
-            let credential = ClientCredential { user, digest: Digest::new([digest; 32]), value };
+            let credential =
+                ClientCredential { user, digest: Digest::new([digest; 32]), value: Some(value) };
             let sent = [(Domain::from_key("tickets"), credential)].into_iter().collect();
             Principal { sent, ..Principal::local() }
         };

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gatefold_core::{Clock, Secret, Timestamp};
-use gatefold_dispatch::{Credential, CredentialSet};
+use gatefold_dispatch::{Credential, CredentialError, CredentialSet};
 use tokio::time::Instant;
 
 use super::{RECHECK, SignInNeed, SiteSettings};
@@ -19,10 +19,17 @@ const MARGIN_SHARE: u32 = 5;
 #[derive(Default)]
 pub(super) struct AccountEntry {
     state: Mutex<AccountState>,
-    /// When a provider last gave no token, and why.
-    failure: Mutex<Option<(Instant, String)>>,
+    /// When a provider last gave no token, and what its caller was told.
+    failure: Mutex<Option<(Instant, TokenRefusal)>>,
     /// Held by whoever reads, refreshes or writes the grant. The others wait and find it done.
     pub(super) turn: tokio::sync::Mutex<()>,
+}
+
+/// Why there is no token, for whoever waits for one.
+#[derive(Clone)]
+struct TokenRefusal {
+    reason: String,
+    needs_sign_in: bool,
 }
 
 #[derive(Default, Clone)]
@@ -90,17 +97,21 @@ impl AccountEntry {
         *self.lock() = state;
     }
 
-    pub(super) fn failed(&self, reason: String) {
-        *self.last_failure() = Some((Instant::now(), reason));
+    pub(super) fn failed(&self, error: &CredentialError) {
+        let CredentialError { reason, needs_sign_in, .. } = error;
+        let refusal = TokenRefusal { reason: reason.clone(), needs_sign_in: *needs_sign_in };
+        *self.last_failure() = Some((Instant::now(), refusal));
     }
 
     /// Why the provider gave no token since then, if it was asked and gave none.
-    pub(super) fn failure_since(&self, asked_at: Instant) -> Option<String> {
+    pub(super) fn failure_since(&self, asked_at: Instant) -> Option<CredentialError> {
         let failure = self.last_failure();
-        failure.as_ref().filter(|(at, _)| *at >= asked_at).map(|(_, reason)| reason.clone())
+        let (_, refusal) = failure.as_ref().filter(|(at, _)| *at >= asked_at)?;
+        let TokenRefusal { reason, needs_sign_in } = refusal.clone();
+        Some(CredentialError { needs_sign_in, ..CredentialError::new(reason) })
     }
 
-    fn last_failure(&self) -> MutexGuard<'_, Option<(Instant, String)>> {
+    fn last_failure(&self) -> MutexGuard<'_, Option<(Instant, TokenRefusal)>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -215,7 +215,7 @@ impl Renewal<'_> {
                     return Ok(Refreshed::Usable(LiveToken { renew_at, ..token }));
                 }
                 let told = told(&error);
-                self.entry.failed(told.reason.clone());
+                self.entry.failed(&told);
                 Err(told)
             }
         }
@@ -296,8 +296,7 @@ impl Renewal<'_> {
             written.map_err(store)?;
             self.entry.set(AccountState::Unread);
         }
-        let (name, scopes) = (&self.site.name, crate::error::said(&scopes.join(" ")));
-        let rights = if scopes.is_empty() { String::new() } else { format!(" (`{scopes}`)") };
+        let (name, rights) = (&self.site.name, listed(scopes));
         Err(CredentialError::needs_sign_in(format!(
             "wants more rights than this sign-in gave{rights}: `gatefold login {name}`"
         )))
@@ -326,32 +325,40 @@ impl Renewal<'_> {
     ) -> Result<CredentialSet, CredentialError> {
         let provider = "the identity provider";
         if let Want::Scopes(_, scopes) = want {
-            let scopes = crate::error::said(&scopes.join(" "));
             return Err(CredentialError::needs_sign_in(format!(
-                "wants more rights than {provider} gave for it (`{scopes}`): whoever runs the \
-                 gateway can write them into `scopes` of `exchange`"
+                "wants more rights than {provider} gave for it{}: whoever runs the gateway can write \
+                 them into `scopes` of `exchange`",
+                listed(scopes)
             )));
         }
         if want.refused().is_some() && self.is_new() {
             let reason = format!("does not accept the token that {provider} gave for it");
             return Err(CredentialError::needs_sign_in(reason));
         }
+        let deadline = Instant::now() + REFRESH_DEADLINE;
+        let endpoints = Endpoints { client: &self.site.client, deadline };
+        let now = self.inner.clock.now();
         let Some(presented) = self.inner.presented(&self.place.identity) else {
+            exchange.examine(endpoints, now).await.map_err(|error| told(&error))?;
             let reason = format!("wants to know its caller by an access token of {provider}");
             return Err(CredentialError::needs_sign_in(reason));
         };
-        let deadline = Instant::now() + REFRESH_DEADLINE;
-        let endpoints = Endpoints { client: &self.site.client, deadline };
-        match exchange.ask(&presented, endpoints, self.inner.clock.now()).await {
-            Ok(tokens) => Ok(self.hold(self.live(&tokens, None))),
-            Err(error) => {
-                tracing::warn!(domain = %self.place.domain, %error, "a token was not exchanged");
-                let told = told(&error);
-                self.entry.failed(told.reason.clone());
-                let is_final = error.is_about_the_caller();
-                Err(if is_final { CredentialError::needs_sign_in(told.reason) } else { told })
-            }
+        let error = match exchange.ask(&presented, endpoints, now).await {
+            Ok(tokens) => return Ok(self.hold(self.live(&tokens, None))),
+            Err(error) => error,
+        };
+        tracing::warn!(domain = %self.place.domain, %error, "a token was not exchanged");
+        let needs_sign_in = error.is_about_the_caller();
+        if let AccountState::Signed(token) = self.entry.state()
+            && token.is_alive(now)
+            && want.refused().is_none()
+            && !needs_sign_in
+        {
+            return Ok(self.hold(LiveToken { renew_at: Some(now.plus(AGAIN)), ..token }));
         }
+        let error = CredentialError { needs_sign_in, ..told(&error) };
+        self.entry.failed(&error);
+        Err(error)
     }
 
     /// Whether the token in memory is so new that another one would be refused, too.
@@ -395,6 +402,12 @@ impl Renewal<'_> {
         let name = &self.site.name;
         CredentialError::needs_sign_in(format!("needs a sign-in: `gatefold login {name}`"))
     }
+}
+
+/// The scopes that a server wants, in brackets, if it names any.
+fn listed(scopes: &[String]) -> String {
+    let scopes = crate::error::said(&scopes.join(" "));
+    if scopes.is_empty() { scopes } else { format!(" (`{scopes}`)") }
 }
 
 /// Whether two sets carry the same. The values are secrets, but both are ours.

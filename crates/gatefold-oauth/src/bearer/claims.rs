@@ -125,8 +125,16 @@ impl Claims {
     }
 
     pub(crate) fn client(&self) -> Option<String> {
-        let client = self.text("client_id").or_else(|| self.text("azp"))?;
+        // The claims of RFC 9068, of OpenID Connect, and of two large providers.
+        let names = ["client_id", "azp", "cid", "appid"];
+        let client = names.into_iter().find_map(|name| self.text(name))?;
         (client.len() <= LISTED_BYTES).then(|| client.to_owned())
+    }
+
+    /// How sure the issuer was of the person.
+    pub(crate) fn assurance(&self) -> Option<String> {
+        let assurance = self.text("acr")?;
+        (assurance.len() <= LISTED_BYTES).then(|| assurance.to_owned())
     }
 
     pub(crate) fn audiences(&self) -> Vec<String> {

@@ -8,7 +8,7 @@ use gatefold_core::{ClientCredential, Digest, Secret, UpstreamIdentity, UserId};
 use gatefold_dispatch::{CredentialError, IdentityScope, RefusalCause};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
 use gatefold_oauth::{
-    Accounts, ClientSecret, ClientSettings, PresentedBearer, SignInNeed, SiteSettings,
+    Accounts, ClientSecret, ClientSettings, KnownServer, PresentedBearer, SignInNeed, SiteSettings,
     TokenExchange, TokenExchanger,
 };
 use gatefold_testkit::{ExchangeRequest, ExchangeTerms, ISSUER_CLIENT, TokenIssuer};
@@ -34,6 +34,7 @@ impl World {
             issuer: issuer.issuer(),
             provider: issuer.issuer(),
             client: ClientSettings { id: Some(id.to_owned()), secret, ..Default::default() },
+            known: KnownServer::default(),
         };
         let exchange = TokenExchange {
             exchangers: vec![exchanger],
@@ -62,7 +63,7 @@ impl World {
         UpstreamIdentity::Client(Arc::new(ClientCredential {
             user: UserId::new(format!("user-{whose}")),
             digest: grant,
-            value: Secret::new(value),
+            value: None,
         }))
     }
 
@@ -221,4 +222,59 @@ async fn a_source_that_refuses_a_token_gets_another_one_unless_it_is_new() {
                     runs the gateway can write them into `scopes` of `exchange`";
     assert_eq!(told.reason, expected);
     assert_eq!(world.carried(&ann).await, other, "what it may do goes on");
+}
+
+#[tokio::test]
+async fn whoever_waits_while_one_is_refused_hears_the_same() {
+    let world = World::new().await;
+    let ann = world.come_in(1, &world.issuer.token(json!({})));
+    world.refuse(400, json!({"error": "invalid_target"}));
+    let told = join_all((0..8).map(async |_| world.refused(&ann).await)).await;
+    let same = |told: &CredentialError| {
+        told.needs_sign_in && told.reason == "no token was given: `invalid_target`"
+    };
+    assert!(told.iter().all(same), "{told:?}");
+    assert_eq!(world.issuer.take_exchanges().len(), 1, "the provider is asked once");
+}
+
+#[tokio::test]
+async fn what_is_no_matter_of_the_caller_needs_no_sign_in() {
+    let world = World::new().await;
+    let ann = world.come_in(1, &world.issuer.token(json!({})));
+    for (status, error) in [
+        (401, "invalid_client"),
+        (400, "unauthorized_client"),
+        (429, "slow_down"),
+        (429, "invalid_target"),
+        (503, "temporarily_unavailable"),
+    ] {
+        world.refuse(status, json!({"error": error}));
+        let told = world.refused(&ann).await;
+        assert!(!told.needs_sign_in, "{status} {error}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_still_good_is_used_while_the_provider_is_down() {
+    let world = World::new().await;
+    let ann = world.come_in(1, &world.issuer.token(json!({})));
+    let carried = world.carried(&ann).await;
+    world.refuse(503, json!({}));
+    // Within the last minute of the hour it is to be renewed.
+    pass(&world.bench, Duration::from_secs(3570));
+    assert_eq!(world.carried(&ann).await, carried);
+    assert_eq!(world.issuer.take_exchanges().len(), 2);
+    pass(&world.bench, Duration::from_secs(31));
+    assert!(!world.refused(&ann).await.needs_sign_in, "it is over");
+    world.exchange_on(json!({}));
+    assert_ne!(world.carried(&ann).await, carried);
+}
+
+#[tokio::test]
+async fn a_provider_without_metadata_is_missed_before_anybody_calls() {
+    let world = World::new().await;
+    world.issuer.fail(Some(404));
+    let told = world.refused(&UpstreamIdentity::Shared).await;
+    assert!(!told.needs_sign_in, "{told:?}");
+    assert!(told.reason.contains("has no metadata"), "{told:?}");
 }

@@ -147,9 +147,22 @@ async fn a_person_is_who_the_id_token_says() {
     entrance.holder().await.unwrap();
     let counts = entrance.issuer.counts();
     assert_eq!((counts.metadata_fetches, counts.key_fetches), (1, 1), "both are known by then");
-    let another = entrance.provider.page(&visit(2), AccountChoice::Another).await.unwrap();
-    entrance.browse(another).await;
-    assert_eq!(entrance.issuer.asked()["prompt"], "login");
+}
+
+#[tokio::test]
+async fn another_account_is_asked_for_in_a_way_that_the_provider_knows() {
+    for (offered, expected) in [
+        (json!(null), "select_account"),
+        (json!(["none", "login", "select_account"]), "select_account"),
+        (json!(["none", "login", "consent"]), "login"),
+    ] {
+        let entrance = Entrance::new().await;
+        let metadata = json!({"prompt_values_supported": offered});
+        entrance.issuer.set_identity(IdentityRules { metadata, ..IdentityRules::default() });
+        let another = entrance.provider.page(&visit(2), AccountChoice::Another).await.unwrap();
+        entrance.browse(another).await;
+        assert_eq!(entrance.issuer.asked()["prompt"], expected, "{offered}");
+    }
 }
 
 #[tokio::test]
@@ -279,17 +292,13 @@ async fn a_forged_id_token_signs_nobody_in() {
         assert_eq!(text, refused(TokenFault::Malformed), "{opaque}");
     }
     // An access token of the same provider, for the same client, that has even the nonce.
-    let access = |claims: &Value| {
-        let mut claims = claims.clone();
-        claims["aud"] = ISSUER_CLIENT.0.into();
-        claims
-    };
     let header = json!({"typ": "at+jwt"});
     let rules = IdentityRules { header, ..IdentityRules::default() };
     assert_eq!(entrance.subject(rules).await, refused(TokenFault::Type));
-    let without_nonce = json!({"nonce": null, "scope": "openid", "client_id": ISSUER_CLIENT.0});
-    assert_eq!(access(&without_nonce)["aud"], ISSUER_CLIENT.0);
-    assert_eq!(entrance.of_claims(access(&without_nonce)).await, refused(TokenFault::Nonce));
+    let (client, _) = ISSUER_CLIENT;
+    let without_nonce =
+        json!({"nonce": null, "scope": "openid", "client_id": client, "aud": client});
+    assert_eq!(entrance.of_claims(without_nonce).await, refused(TokenFault::Nonce));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! A root key that a program prints, such as that of a password manager.
 
+use std::fmt;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -7,8 +8,6 @@ use gatefold_core::Secret;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
-
-use crate::StoreError;
 
 /// How long the program may take. It may ask its user something.
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -19,22 +18,26 @@ const OUTPUT_BYTES: u64 = 4096;
 /// The shortest text that is taken for a root key, in bytes.
 pub const ROOT_KEY_BYTES: usize = 32;
 
-/// A program that prints a root key, and its arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A program that prints a root key, and its arguments, which may be secret.
+#[derive(Clone, PartialEq, Eq)]
 pub struct KeyCommand {
     pub program: String,
     pub args: Vec<String>,
 }
 
+impl fmt::Debug for KeyCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCommand").field("program", &self.program).finish_non_exhaustive()
+    }
+}
+
 impl KeyCommand {
-    /// Runs the program, in our surroundings and with our standard error.
-    pub(super) async fn run(&self) -> Result<Secret, StoreError> {
+    /// Runs the program, in our surroundings and with our standard error. An error is the reason why
+    /// it gave no key.
+    pub(super) async fn run(&self) -> Result<Secret, String> {
         let printed = timeout(DEADLINE, self.printed()).await;
         let late = || Err(format!("it took more than {} s", DEADLINE.as_secs()));
-        printed.unwrap_or_else(|_| late()).map_err(|reason| {
-            let program = self.program.clone();
-            StoreError::RootKeyCommand { program, reason }
-        })
+        printed.unwrap_or_else(|_| late())
     }
 
     async fn printed(&self) -> Result<Secret, String> {

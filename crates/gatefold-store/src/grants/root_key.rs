@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use std::{fs, io::ErrorKind};
 
 use gatefold_core::Secret;
 use gatefold_dispatch::SealKey;
 use sha2::{Digest as _, Sha256};
-use tokio::sync::OnceCell;
 
 use super::key_command::KeyCommand;
 use crate::blocking::blocking;
@@ -22,6 +22,9 @@ const BYTES: usize = 32;
 
 /// How many bytes of a key's digest tell it from others.
 const FINGERPRINT: usize = 8;
+
+/// How long a program is not run again that gave no key.
+const FAILURE_PAUSE: Duration = Duration::from_secs(5);
 
 /// What the key is derived for.
 const PURPOSE: &str = "gatefold data keys";
@@ -40,7 +43,7 @@ pub struct RootKey {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RootSecret {
     Text(Secret),
-    /// Run when the key is needed, once.
+    /// Run when the key is needed, until it gave one.
     Command(KeyCommand),
 }
 
@@ -58,23 +61,57 @@ pub(super) struct RootKeys {
 
 /// A key from elsewhere, and what it came to.
 struct GivenKey {
+    /// What the configuration calls it.
+    name: &'static str,
     secret: RootSecret,
-    sealer: OnceCell<Arc<RootSealer>>,
+    state: tokio::sync::Mutex<GivenState>,
+}
+
+#[derive(Default)]
+enum GivenState {
+    #[default]
+    Unread,
+    Ready(Arc<RootSealer>),
+    /// The program gave none.
+    Failed {
+        at: Instant,
+        reason: String,
+    },
 }
 
 impl GivenKey {
-    fn new(secret: RootSecret) -> Self {
-        Self { secret, sealer: OnceCell::new() }
+    fn new(name: &'static str, secret: RootSecret) -> Self {
+        Self { name, secret, state: tokio::sync::Mutex::default() }
     }
 
+    /// The key. A program that has just failed is not run again for each who waits for it.
     async fn sealer(&self) -> Result<Arc<RootSealer>, StoreError> {
-        let had = async {
-            Ok(match &self.secret {
-                RootSecret::Text(text) => RootSealer::given(text),
-                RootSecret::Command(command) => RootSealer::given(&command.run().await?),
-            })
+        let command = match &self.secret {
+            RootSecret::Text(text) => return Ok(RootSealer::given(text)),
+            RootSecret::Command(command) => command,
         };
-        self.sealer.get_or_try_init(|| had).await.cloned()
+        let asked_at = Instant::now();
+        let mut state = self.state.lock().await;
+        let reason = match &*state {
+            GivenState::Ready(sealer) => return Ok(sealer.clone()),
+            GivenState::Failed { at, reason }
+                if *at >= asked_at || at.elapsed() < FAILURE_PAUSE =>
+            {
+                reason.clone()
+            }
+            GivenState::Unread | GivenState::Failed { .. } => match command.run().await {
+                Ok(text) => {
+                    let sealer = RootSealer::given(&text);
+                    *state = GivenState::Ready(sealer.clone());
+                    return Ok(sealer);
+                }
+                Err(reason) => {
+                    *state = GivenState::Failed { at: Instant::now(), reason: reason.clone() };
+                    reason
+                }
+            },
+        };
+        Err(StoreError::RootKeyCommand { key: self.name, program: command.program.clone(), reason })
     }
 }
 
@@ -94,17 +131,24 @@ impl RootSealer {
 impl RootKeys {
     pub(super) fn new(root: RootKey, state_dir: &Path) -> Self {
         let RootKey { given, previous } = root;
-        let [given, previous] = [given, previous].map(|secret| secret.map(GivenKey::new));
+        let given = given.map(|secret| GivenKey::new("root_key", secret));
+        let previous = previous.map(|secret| GivenKey::new("previous_root_key", secret));
         Self { given, previous, state_dir: state_dir.to_owned() }
     }
 
     /// Has the keys from elsewhere at hand. A program may take long to print one, and nobody else waits
-    /// for it: so this comes before the database is held.
+    /// for it: so this comes before the database is held. Whether the one before is needed turns out
+    /// later.
     pub(super) async fn ready(&self) -> Result<(), StoreError> {
-        for given in [&self.given, &self.previous].into_iter().flatten() {
-            given.sealer().await?;
+        if let Some(previous) = &self.previous
+            && let Err(error) = previous.sealer().await
+        {
+            tracing::warn!(%error, "the root key before the present one could not be had");
         }
-        Ok(())
+        match &self.given {
+            Some(given) => given.sealer().await.map(drop),
+            None => Ok(()),
+        }
     }
 
     /// The key for new data keys. Makes the file if it is needed and there is none.
@@ -115,20 +159,25 @@ impl RootKeys {
         }
     }
 
-    /// The key with a fingerprint. The file may still be the one before, so it is looked at last.
+    /// The key with a fingerprint. The file may still be the one before.
     pub(super) async fn find(
         &self,
         fingerprint: &[u8],
     ) -> Result<Option<Arc<RootSealer>>, StoreError> {
-        for given in [&self.given, &self.previous].into_iter().flatten() {
-            let key = given.sealer().await?;
-            if key.fingerprint == fingerprint {
-                return Ok(Some(key));
-            }
+        let is_it = |key: &Arc<RootSealer>| key.fingerprint == fingerprint;
+        if let Some(given) = &self.given
+            && let Some(key) = Some(given.sealer().await?).filter(is_it)
+        {
+            return Ok(Some(key));
         }
         let keys = self.in_file(read_if_there).await?;
-        let mut keys = keys.into_iter().map(RootSealer::new);
-        Ok(keys.find(|key| key.fingerprint == fingerprint))
+        let found = keys.into_iter().map(RootSealer::new).find(is_it);
+        match &self.previous {
+            Some(previous) if found.is_none() => {
+                previous.sealer().await.map(|key| Some(key).filter(is_it))
+            }
+            _ => Ok(found),
+        }
     }
 
     /// The key to seal everything anew with. In our own file it is a new one, before the old one.

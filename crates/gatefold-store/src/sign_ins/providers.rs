@@ -84,8 +84,8 @@ impl Store {
         noted.await.map_err(|source| store.error(source))
     }
 
-    /// Keeps that a browser was sent to a provider. The one that was sent first makes room: so many
-    /// strangers may begin and never come back, and nobody is shut out by those who did.
+    /// Keeps that a browser was sent to a provider. If there are too many, the one that was sent first
+    /// makes room.
     pub async fn keep_visit(
         &self,
         visit: VisitRow,

@@ -253,7 +253,8 @@ async fn a_program_that_prints_no_key_is_named_with_the_reason() {
     ] {
         let (store, table) = open(directory.path(), printed(script)).await;
         let error = table.write(&key, &Secret::new(TEXT), None).await.unwrap_err().to_string();
-        let told = format!("the root key could not be had from `sh`: {reason}; run the command");
+        let told =
+            format!("`sh` gave no root key: {reason}; run the command of `secrets.root_key`");
         assert!(error.starts_with(&told), "{script}: {error}");
         assert!(!error.contains("planted"), "{error}");
         store.close().await.unwrap();
@@ -262,6 +263,41 @@ async fn a_program_that_prints_no_key_is_named_with_the_reason() {
     let root = RootKey { given: Some(RootSecret::Command(command)), previous: None };
     let (_store, table) = open(directory.path(), root).await;
     let error = table.write(&key, &Secret::new(TEXT), None).await.unwrap_err().to_string();
-    assert!(error.contains("`not-installed`: it could not be started"), "{error}");
+    assert!(error.contains("`not-installed` gave no root key: it could not be started"), "{error}");
     assert!(!directory.path().join("root.key").exists(), "no other key is made instead");
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_not_run_for_each_who_waits() {
+    let directory = tempdir().unwrap();
+    let runs = directory.path().join("runs");
+    let script = format!("echo run >> '{}'; sleep 0.2; exit 1", runs.display());
+    let (_store, table) = open(directory.path(), printed(&script)).await;
+    let secret = Secret::new(TEXT);
+    let keys: Vec<_> = (0..8).map(|number| key(&format!("s{number}"), None)).collect();
+    let written = join_all(keys.iter().map(|key| table.write(key, &secret, None))).await;
+    assert!(written.iter().all(Result::is_err), "{written:?}");
+    assert!(table.write(&keys[0], &secret, None).await.is_err());
+    assert_eq!(fs::read_to_string(&runs).unwrap(), "run\n");
+}
+
+#[tokio::test]
+async fn the_key_before_is_missed_only_where_it_is_needed() {
+    let directory = tempdir().unwrap();
+    let (a, b) = (key("a", None), key("b", None));
+    let (store, table) = open(directory.path(), given("second", None)).await;
+    table.write(&a, &Secret::new(TEXT), None).await.unwrap();
+    store.close().await.unwrap();
+
+    let previous = printed("exit 1").given;
+    let root = RootKey { previous: previous.clone(), ..given("second", None) };
+    let (store, table) = open(directory.path(), root).await;
+    assert_eq!(text(&table, &a).await.unwrap(), TEXT);
+    table.write(&b, &Secret::new(TEXT), None).await.unwrap();
+    store.close().await.unwrap();
+
+    let root = RootKey { previous, ..given("third", None) };
+    let (_store, table) = open(directory.path(), root).await;
+    let error = table.read(&a).await.unwrap_err().to_string();
+    assert!(error.contains("run the command of `secrets.previous_root_key`"), "{error}");
 }

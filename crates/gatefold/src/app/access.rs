@@ -27,7 +27,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::accounts::ExchangedTokens;
+use super::accounts::PresentedTokens;
 use super::people::{People, rights};
 use super::sign_in::OwnSignIn;
 use issued::IssuedTokens;
@@ -73,7 +73,7 @@ pub(super) struct TokenGate {
 pub(super) struct IssuerAccess {
     pub(super) issuers: TokenIssuers,
     /// Where their tokens are exchanged for those of sources.
-    pub(super) exchanged: Arc<ExchangedTokens>,
+    pub(super) exchanged: Arc<PresentedTokens>,
     pub(super) resource: Arc<ProtectedResource>,
     /// How people sign in here, if they do.
     pub(super) own: Option<OwnSignIn>,

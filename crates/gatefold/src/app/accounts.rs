@@ -26,7 +26,7 @@ use tokio::time::Instant;
 pub use self::client_sent::AwaitedOfClients;
 pub(super) use self::client_sent::ClientSent;
 use self::links::SignInLinks;
-pub(super) use self::presented::ExchangedTokens;
+pub(super) use self::presented::PresentedTokens;
 use crate::config::kinds::KindSection;
 use crate::config::{ServerConfig, SourceConfig};
 
@@ -118,8 +118,8 @@ impl SourceAccounts {
     }
 
     /// Where callers' tokens are exchanged for those of sources.
-    pub(super) fn exchanged_tokens(&self) -> ExchangedTokens {
-        ExchangedTokens::new(self.accounts.clone())
+    pub(super) fn presented_tokens(&self) -> PresentedTokens {
+        PresentedTokens::new(self.accounts.clone())
     }
 
     /// What the sign-ins give, after what `first` gives and what clients send.

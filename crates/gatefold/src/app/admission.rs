@@ -14,7 +14,7 @@ use http::request::Parts;
 
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
-use super::accounts::ExchangedTokens;
+use super::accounts::PresentedTokens;
 use super::people::People;
 use super::sign_in::{self, OwnSignIn};
 use super::tls::TlsError;
@@ -67,7 +67,7 @@ impl Authenticator for LocalUser {
 pub(super) fn issuers(
     server: &ServerConfig,
     egress: &Egress,
-    exchanged: &Arc<ExchangedTokens>,
+    exchanged: &Arc<PresentedTokens>,
     clock: &Arc<dyn Clock>,
 ) -> Option<IssuerAccess> {
     let own = OwnSignIn::of(server);

@@ -16,7 +16,7 @@ use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
 
 use super::AppError;
-use super::accounts::{self, ClientSent, ExchangedTokens, SourceAccounts};
+use super::accounts::{self, ClientSent, PresentedTokens, SourceAccounts};
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{Config, ServerConfig, SourceConfig, SourceSection};
@@ -71,7 +71,7 @@ pub(super) struct SourceFactory {
     store: Store,
     accounts: SourceAccounts,
     client_sent: Arc<ClientSent>,
-    exchanged: Arc<ExchangedTokens>,
+    exchanged: Arc<PresentedTokens>,
     ports: SourcePorts,
 }
 
@@ -91,7 +91,7 @@ impl SourceFactory {
         let starts = Arc::new(StartPlaces::new(StartLimits::default()));
         let sessions = Arc::new(SessionPlaces::new(UserSessionLimits::default()));
         let client_sent = Arc::new(ClientSent::new(&store.seal_key()));
-        let exchanged = Arc::new(accounts.exchanged_tokens());
+        let exchanged = Arc::new(accounts.presented_tokens());
         let credentials = accounts.after(credentials, client_sent.clone());
         let ports =
             SourcePorts { egress, manifests, credentials, clock, notes, results, starts, sessions };
@@ -109,7 +109,7 @@ impl SourceFactory {
     }
 
     /// Where callers' tokens are exchanged for those of sources.
-    pub(super) fn exchanged(&self) -> &Arc<ExchangedTokens> {
+    pub(super) fn exchanged(&self) -> &Arc<PresentedTokens> {
         &self.exchanged
     }
 

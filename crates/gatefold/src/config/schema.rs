@@ -160,7 +160,7 @@ fn kind(kind: &Kind) -> Value {
         }
         Kind::Flag => json!({ "type": "boolean" }),
         Kind::FlagOrNetworks => {
-            let mut networks = networks();
+            let mut networks = networks("[0-9]{1,3}");
             networks["maxItems"] = NETWORK_LIMIT.into();
             json!({ "anyOf": [{ "type": "boolean" }, networks] })
         }
@@ -190,7 +190,7 @@ fn kind(kind: &Kind) -> Value {
             arguments["maxItems"] = ITEM_LIMIT.into();
             arguments
         }
-        Kind::Networks => networks(),
+        Kind::Networks => networks("[1-9][0-9]{0,2}"),
         Kind::RootKey => root_key(&filled()),
         Kind::Origins => list(&pattern("^[A-Za-z][A-Za-z0-9+.-]*://.")),
         Kind::Variables => names("^[^=\\u0000]+$", &loose()),
@@ -265,8 +265,9 @@ fn root_key(text: &Value) -> Value {
     json!({ "anyOf": [text, printed] })
 }
 
-fn networks() -> Value {
-    list(&pattern("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"))
+/// Addresses, and networks with such a length of their prefix.
+fn networks(prefix: &str) -> Value {
+    list(&pattern(&format!("^[0-9A-Fa-f:.]+(/{prefix})?$")))
 }
 
 /// The keys of Gatefold's client at a provider, and which need which.

@@ -6,11 +6,12 @@ use std::path::PathBuf;
 
 use gatefold_config::{
     Count, Document, Field, FilePath, ForeignKey, LimitedItems, Node, Share, Size, Table, Text,
-    Time, parsed,
+    Time, fault, parsed,
 };
 use gatefold_core::{AgentId, ClientName, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
+use gatefold_egress::IpNet;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
@@ -270,6 +271,19 @@ fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
     search.texts = keys.texts.map(|path| path.0);
 }
 
+/// A network of proxies. One of everybody would have anybody say where a request comes from.
+struct ProxyNetwork(IpNet);
+
+impl<'de> Deserialize<'de> for ProxyNetwork {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Network(network) = Network::deserialize(deserializer)?;
+        if network.prefix_len() == 0 {
+            return Err(fault("would believe anybody", "list the networks of your proxies"));
+        }
+        Ok(Self(network))
+    }
+}
+
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ServerKeys {
@@ -278,7 +292,7 @@ struct ServerKeys {
     public_url: Option<PublicAddress>,
     allowed_hosts: Vec<Text>,
     allowed_origins: Vec<WebOrigin>,
-    trusted_proxies: LimitedItems<Vec<Network>>,
+    trusted_proxies: LimitedItems<Vec<ProxyNetwork>>,
     session_idle: Option<Time>,
 }
 

@@ -39,12 +39,21 @@ fn each_issuer_exchanges_its_own_tokens_where_gatefold_is_its_client() {
 }
 
 #[test]
-fn a_source_names_a_client_and_what_its_tokens_are_for() {
+fn a_source_names_a_client_of_one_issuer_and_what_its_tokens_are_for() {
     let source = "[sources.a]\nurl = 'https://a.example/mcp'\n[sources.a.credentials.exchange]\n\
                   client_id = 'c'\nclient_secret = 's'\naudience = 'a'\nscopes = ['x', 'y']\n";
-    let own = exchange(&format!("{ISSUERS}{source}"));
-    let (id, b) = ("https://id.example", "https://b.example");
-    assert_eq!(exchangers(&own), [[id, id, "c", "s"], [b, b, "c", "s"]]);
+    let ambiguous = toml(&format!("{ISSUERS}{source}")).unwrap_err();
+    insta::assert_snapshot!(ambiguous, @r#"
+    gatefold.toml:12:12: `sources.a.credentials` does not say at which issuer its client is
+      help: write the `issuer` beside it, one of those in `[[server.issuers]]`
+    "#);
+    let b = "https://b.example";
+    let own = exchange(&format!("{ISSUERS}{source}issuer = '{b}'\n"));
+    assert_eq!(
+        exchangers(&own),
+        [[b, b, "c", "s"]],
+        "nobody else sees its secret, nor other tokens"
+    );
     assert_eq!((own.audience.as_deref(), own.resource), (Some("a"), None));
     assert_eq!(own.scopes, ["x", "y"]);
 }

@@ -156,6 +156,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("host and port apart", "[server]\nport = 80"),
     ("any origin", "[server]\nallowed_origins = ['*']"),
     ("a root key of nothing", "[secrets]\nroot_key = { command = [] }"),
+    ("everybody as a proxy", "[server]\ntrusted_proxies = ['0.0.0.0/0']"),
     ("a proxy by its name", "[server]\ntrusted_proxies = ['proxy.example']"),
     ("a certificate without its key", "[server]\ntls = { cert = 'cert.pem' }"),
     ("seconds for a timeout", "[sources.a]\ncommand = 'x'\ntimeout = 30"),
@@ -286,6 +287,10 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
     # a root key of nothing
     gatefold.toml:2:12: `secrets.root_key` names no `command`
       help: write the program and its arguments: `{ command = ["pass", "show", "gatefold"] }`
+
+    # everybody as a proxy
+    gatefold.toml:2:20: `server.trusted_proxies[0]` would believe anybody
+      help: list the networks of your proxies
 
     # a proxy by its name
     gatefold.toml:2:20: `server.trusted_proxies[0]` is not a network: "proxy.example"

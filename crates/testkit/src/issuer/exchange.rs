@@ -38,7 +38,7 @@ pub(super) struct Exchanges {
 pub(super) fn answer(
     state: &mut IssuerState,
     headers: &HeaderMap,
-    request: ExchangeRequest,
+    request: &ExchangeRequest,
 ) -> Response {
     assert!(state.exchanges.requests.len() < KEPT, "a test asked for too much");
     state.exchanges.requests.push(request.clone());

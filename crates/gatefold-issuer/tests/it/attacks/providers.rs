@@ -29,6 +29,23 @@ fn check_shut(answer: &Answer, attack: &str) {
 }
 
 #[tokio::test]
+async fn a_stranger_begins_so_many_visits() {
+    let (world, _provider) = with_provider(PasswordSignIn::Off).await;
+    let (mut stranger, ask) = (world.browser(), world.ask());
+    for _ in 0..100 {
+        stranger.visit(&ask).await;
+    }
+    let refused = stranger.leave(&ask).await;
+    assert_eq!((refused.status, refused.header("location")), (429, ""));
+    assert!(refused.body.contains("Try again in 15 minutes"), "{}", refused.body);
+    let mut other = world.browser();
+    other.from = [127, 0, 0, 2];
+    other.visit(&ask).await;
+    world.pass(15 * 60);
+    stranger.visit(&ask).await;
+}
+
+#[tokio::test]
 async fn a_visit_is_taken_up_once_and_in_its_own_browser() {
     let (world, provider) = with_provider(PasswordSignIn::Off).await;
     let (mut browser, ask) = (world.browser(), world.ask());

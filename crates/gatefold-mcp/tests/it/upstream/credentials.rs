@@ -55,7 +55,9 @@ impl Credentials for Tokens {
     fn at_hand(&self, _: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
         match identity {
             UpstreamIdentity::User(user) => Some(bearer(user.as_str())),
-            UpstreamIdentity::Client(credential) => Some(bearer(credential.value.expose())),
+            UpstreamIdentity::Client(credential) => {
+                credential.value.as_ref().map(|value| bearer(value.expose()))
+            }
             UpstreamIdentity::Shared => self.at_hand.lock().unwrap().clone(),
         }
     }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::refusals::{Refusal, RefusalForm};
-use crate::app::accounts::ExchangedTokens;
+use crate::app::accounts::PresentedTokens;
 use crate::app::people::People;
 
 /// The most tokens that are remembered. They are an hour old at most, mostly.
@@ -25,7 +25,7 @@ const WORD_AGE: Duration = Duration::from_secs(10);
 /// Lets in whoever has a token of a trusted issuer.
 pub(super) struct IssuedTokens {
     issuers: TokenIssuers,
-    exchanged: Arc<ExchangedTokens>,
+    exchanged: Arc<PresentedTokens>,
     clock: Arc<dyn Clock>,
     form: RefusalForm,
     /// At most [`REMEMBERED`], by the tokens' hashes.
@@ -54,7 +54,7 @@ impl GoodToken {
 impl IssuedTokens {
     pub(super) fn new(
         issuers: TokenIssuers,
-        exchanged: Arc<ExchangedTokens>,
+        exchanged: Arc<PresentedTokens>,
         clock: Arc<dyn Clock>,
         form: RefusalForm,
     ) -> Self {

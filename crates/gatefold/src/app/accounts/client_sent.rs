@@ -90,7 +90,7 @@ impl ClientSent {
     fn credential(&self, user: &UserId, text: &str) -> ClientCredential {
         let digest = Sha256::new().chain_update(self.key).chain_update(text).finalize();
         let digest = Digest::new(digest.into());
-        ClientCredential { user: user.clone(), digest, value: Secret::new(text) }
+        ClientCredential { user: user.clone(), digest, value: Some(Secret::new(text)) }
     }
 
     /// Lets clients send credentials beside what the authenticator wants.
@@ -126,7 +126,7 @@ impl Credentials for ClientSent {
         if let Some(set) = ready.get(&key) {
             return Some(set.clone());
         }
-        let value = passed_on(&site.passed_on, &credential.value);
+        let value = passed_on(&site.passed_on, credential.value.as_ref()?);
         let name = site.passed_on.as_str().to_owned();
         let set = CredentialSet::from([Credential { name, value }]);
         ready.insert(key, set.clone());

@@ -11,13 +11,13 @@ use crate::config::SourceConfig;
 use crate::config::kinds::KindSection;
 
 /// Hands the tokens of issuers on to where they are exchanged.
-pub(in crate::app) struct ExchangedTokens {
+pub(in crate::app) struct PresentedTokens {
     accounts: Accounts,
     /// The sources whose tokens come from those of the callers: those of the configuration.
     domains: ArcSwap<Vec<Domain>>,
 }
 
-impl ExchangedTokens {
+impl PresentedTokens {
     pub(super) fn new(accounts: Accounts) -> Self {
         Self { accounts, domains: ArcSwap::default() }
     }
@@ -43,24 +43,21 @@ impl ExchangedTokens {
         if domains.is_empty() {
             return ClientCredentials::none();
         }
-        let digest = told_apart(grant, token);
+        let digest = told_apart(grant, token, value);
         let issuer = token.holder().issuer.clone();
         let presented = PresentedBearer { grant: digest, issuer, value: Secret::new(value) };
         self.accounts.note_presented(presented);
-        let credential =
-            || ClientCredential { user: user.clone(), digest, value: Secret::new(value) };
+        let credential = || ClientCredential { user: user.clone(), digest, value: None };
         domains.iter().map(|domain| (domain.clone(), credential())).collect()
     }
 }
 
 /// What tells apart what callers may do at sources: a program renews its token and goes on, but one
-/// token of it may allow less than another.
-fn told_apart(grant: &TokenId, token: &VerifiedToken) -> Digest {
-    let mut scopes: Vec<_> = token.scopes().iter().map(String::as_str).collect();
-    scopes.sort_unstable();
-    scopes.dedup();
+/// token of it may allow less than another. A token that names no program may be any program's.
+fn told_apart(grant: &TokenId, token: &VerifiedToken, value: &str) -> Digest {
+    let alone = token.holder().client.is_none().then_some(value);
     let mut hash = Sha256::new();
-    for part in [grant.as_str()].into_iter().chain(scopes) {
+    for part in [grant.as_str()].into_iter().chain(token.rights()).chain(alone) {
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);
     }

@@ -12,6 +12,7 @@ use gatefold_issuer::{
 use gatefold_oauth::{
     AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit, SignInError, TokenFault,
 };
+use http::StatusCode;
 use url::Url;
 
 use crate::app::people::People;
@@ -113,7 +114,10 @@ fn openid_visit(visit: &VisitSecrets) -> OpenIdVisit {
 
 fn fault(error: SignInError) -> ProviderFault {
     match error {
-        SignInError::Token(ref refused) if refused.status.is_server_error() => {
+        SignInError::Token(ref refused)
+            if refused.status.is_server_error()
+                || refused.status == StatusCode::TOO_MANY_REQUESTS =>
+        {
             ProviderFault::Unreachable(error.into())
         }
         SignInError::Denied(refused) => ProviderFault::Denied(refused.to_string()),

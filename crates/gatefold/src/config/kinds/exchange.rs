@@ -2,7 +2,7 @@
 
 use gatefold_config::{Field, Text};
 use gatefold_core::Secret;
-use gatefold_oauth::{ClientSecret, ClientSettings, TokenExchange, TokenExchanger};
+use gatefold_oauth::{ClientSecret, ClientSettings, KnownServer, TokenExchange, TokenExchanger};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -55,11 +55,18 @@ impl ExchangeKeys {
     /// The exchange for the tokens of the issuers that let people in.
     pub fn of(&self, server: &ServerConfig) -> TokenExchange {
         let scopes = self.client.settings.scopes.clone().unwrap_or_default();
+        let is_trusted = |name: &str| server.issuers.iter().any(|own| own.issuer == name);
         let exchanger = |issuer: &str| {
-            let provider = self.provider.as_deref().unwrap_or(issuer);
+            let provider = match self.provider.as_deref() {
+                // No other issuer's tokens are its business.
+                Some(named) if is_trusted(named) && named != issuer => return None,
+                Some(named) => named,
+                None if self.is_ambiguous(server) => return None,
+                None => issuer,
+            };
             let client = self.client_at(provider, server)?;
             let (issuer, provider) = (issuer.to_owned(), provider.to_owned());
-            Some(TokenExchanger { issuer, provider, client })
+            Some(TokenExchanger { issuer, provider, client, known: KnownServer::default() })
         };
         TokenExchange {
             exchangers: server.issuers.iter().filter_map(|own| exchanger(&own.issuer)).collect(),
@@ -67,6 +74,12 @@ impl ExchangeKeys {
             resource: self.resource.clone(),
             scopes,
         }
+    }
+
+    /// Whether the keys have a client and do not say whose. It must not show its secret to the others.
+    fn is_ambiguous(&self, server: &ServerConfig) -> bool {
+        let has_client = self.client.settings.id.is_some();
+        has_client && self.provider.is_none() && server.issuers.len() > 1
     }
 
     /// Gatefold's client at a provider: the one of the source, or else the one that asks about opaque
@@ -91,6 +104,10 @@ impl ExchangeKeys {
             let hint =
                 "name the provider in `[[server.issuers]]`: `issuer = \"https://id.example\"`";
             return Some(("exchanges tokens of an identity provider, and none is trusted", hint));
+        }
+        if self.is_ambiguous(server) {
+            let hint = "write the `issuer` beside it, one of those in `[[server.issuers]]`";
+            return Some(("does not say at which issuer its client is", hint));
         }
         if self.of(server).exchangers.is_empty() {
             let hint = "write it: `credentials = { exchange = { client_id = \"gatefold\", \
