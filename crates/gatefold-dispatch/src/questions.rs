@@ -45,8 +45,6 @@ impl ClientQuestions {
         if let Some(needed) = self.peer.capabilities().lacks(&question) {
             return Err(AskError::Unsupported(needed.to_owned()));
         }
-        let paused = self.timer.pause();
-        self.place.leave();
         let answer = async {
             let Some(parked) = &self.parked else {
                 return self.peer.ask(question).await;
@@ -56,11 +54,19 @@ impl ClientQuestions {
             parked.send(asked).await.map_err(|_| AskError::Gone)?;
             answered.await.map_err(|_| AskError::Gone)
         };
-        let answer = tokio::time::timeout(self.limit, answer).await;
+        let answer = self.away(tokio::time::timeout(self.limit, answer)).await;
+        answer.unwrap_or(Err(AskError::Deadline))
+    }
+
+    /// Waits for somebody. Meanwhile the clock of the call stands still, and its place is free.
+    async fn away<T>(&self, somebody: impl Future<Output = T>) -> T {
+        let paused = self.timer.pause();
+        self.place.leave();
+        let done = somebody.await;
         // From here on, waiting for a place uses the call's own time.
         drop(paused);
         self.place.come_back().await;
-        answer.unwrap_or(Err(AskError::Deadline))
+        done
     }
 }
 
@@ -88,14 +94,7 @@ impl Peer for ClientQuestions {
     }
 
     fn wait_for_person<'a>(&'a self, person: BoxFuture<'a, bool>) -> BoxFuture<'a, bool> {
-        Box::pin(async move {
-            let paused = self.timer.pause();
-            self.place.leave();
-            let done = person.await;
-            drop(paused);
-            self.place.come_back().await;
-            done
-        })
+        Box::pin(self.away(person))
     }
 
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {

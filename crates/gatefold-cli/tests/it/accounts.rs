@@ -344,8 +344,8 @@ async fn a_client_that_opens_pages_has_its_user_sign_in_during_the_call() {
     signs_in_during(&scratch, &provider, CALL).await;
 }
 
-/// Calls may take no longer than this.
-pub(crate) const HURRIED: &str = "[limits]\ncall_deadline = '1s'\n";
+/// Calls may take no longer than this, and one at a time is made.
+pub(crate) const HURRIED: &str = "[limits]\ncall_deadline = '1s'\ncalls_in_flight = 1\n";
 const HURRY: Duration = Duration::from_secs(1);
 
 /// Makes a call over HTTP whose client declines to open a page, then one whose user signs in there.
@@ -363,16 +363,20 @@ pub(crate) async fn signs_in_during(scratch: &Scratch, provider: &Provider, call
         assert_eq!(question["params"]["mode"], "url");
         let url = question["params"]["url"].as_str().unwrap();
         assert!(url.starts_with(&provider.issuer()), "{url}");
-        if works {
-            sleep(2 * HURRY).await;
-            assert_eq!(browse(url).await.unwrap().0, 200);
-        }
         let answer = serde_json::json!({
             "jsonrpc": "2.0",
             "id": question["id"],
             "result": { "action": choice },
         });
         client.post_raw(&answer.to_string(), http::HeaderMap::new()).await.unwrap();
+        if works {
+            sleep(2 * HURRY).await;
+            // Another call has its turn while the person is at the provider.
+            let other = RawClient::new(gateway.url()).unwrap();
+            let told = other.call("execute_tool", call).await.unwrap().response;
+            assert!(told.contains(NEEDS), "{told}");
+            assert_eq!(browse(url).await.unwrap().0, 200);
+        }
         let result = message(&mut stream, "result").await["result"].clone();
         let text = result["content"][0]["text"].as_str().unwrap();
         assert_eq!(result["isError"] != true, works, "{text}");

@@ -129,6 +129,22 @@ async fn each_caller_calls_with_a_token_that_theirs_was_exchanged_for() {
     assert!(told.contains("it said"), "{told}");
 }
 
+/// Opens a session. Returns the headers of its requests.
+async fn session(gateway: &Gateway, token: &str) -> HeaderMap {
+    let mut own = client(gateway, token, "");
+    own.initialize().await.unwrap();
+    let mut headers = HeaderMap::new();
+    headers.insert("mcp-session-id", HeaderValue::from_str(own.session().unwrap()).unwrap());
+    headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-11-25"));
+    headers
+}
+
+/// The status of a request in a session.
+async fn ping(gateway: &Gateway, session: &HeaderMap, token: &str) -> u16 {
+    let ping = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
+    client(gateway, token, "").post_raw(ping, session.clone()).await.unwrap().status
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_goes_on_with_the_programs_next_token_unless_that_allows_something_else() {
     let (issuer, (server, _)) = (TokenIssuer::start().await.unwrap(), tickets());
@@ -136,20 +152,22 @@ async fn a_session_goes_on_with_the_programs_next_token_unless_that_allows_somet
     let of = |more| token(&issuer, "ann", more);
     let first = of(json!({"scope": "read write"}));
     knows(&gateway, &first, "tickets__ann").await;
-    let mut own = client(&gateway, &first, "");
-    own.initialize().await.unwrap();
-    let mut headers = HeaderMap::new();
-    headers.insert("mcp-session-id", HeaderValue::from_str(own.session().unwrap()).unwrap());
-    headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-11-25"));
-    let ping = r#"{"jsonrpc":"2.0","id":9,"method":"ping"}"#;
+    let session = session(&gateway, &first).await;
     for (more, status) in [
         (json!({"scope": "write read", "jti": "next"}), 200),
+        (json!({"scope": "read write", "client_id": null, "cid": "a-program"}), 200),
         (json!({"scope": "read"}), 404),
+        (json!({"scope": "read write", "acr": "two-factors"}), 404),
         (json!({"scope": "read write", "client_id": "another"}), 404),
     ] {
-        let next = client(&gateway, &of(more.clone()), "");
-        let reply = next.post_raw(ping, headers.clone()).await.unwrap();
-        assert_eq!(reply.status, status, "{more}: {}", reply.body);
+        assert_eq!(ping(&gateway, &session, &of(more.clone())).await, status, "{more}");
+    }
+    // What names no program may be any program's.
+    let nameless = |id: &str| of(json!({"client_id": null, "jti": id}));
+    let (one, other) = (nameless("one"), nameless("other"));
+    let session = self::session(&gateway, &one).await;
+    for (token, status) in [(&one, 200), (&other, 404)] {
+        assert_eq!(ping(&gateway, &session, token).await, status);
     }
     issuer.take_exchanges();
     let narrower = client(&gateway, &of(json!({"scope": "read"})), "");

@@ -13,6 +13,7 @@ use tempfile::tempdir;
 use tokio::task::JoinSet;
 
 use crate::fixture::{NOW, connect, open};
+use crate::sign_ins;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HASH: Digest = Digest::new([1; 32]);
@@ -41,19 +42,8 @@ fn browser(person: &ProvidedPersonRow) -> BrowserRow {
 }
 
 fn code(person: &ProvidedPersonRow) -> CodeRow {
-    CodeRow {
-        id: TokenId::new("aaaa-aaaa"),
-        hash: HASH,
-        user: person.user.clone(),
-        provided: Some(person.subject.clone()),
-        client: "https://app.example/client".to_owned(),
-        client_name: "Notebook".to_owned(),
-        redirect: "http://127.0.0.1/callback".to_owned(),
-        challenge: "challenge".to_owned(),
-        resource: "https://tools.example.com/mcp".to_owned(),
-        scopes: "mcp:read".to_owned(),
-        expires_at: NOW.plus(Duration::from_secs(60)),
-    }
+    let provided = Some(person.subject.clone());
+    CodeRow { hash: HASH, provided, ..sign_ins::code("aaaa-aaaa", person.user.as_str()) }
 }
 
 fn family(person: &ProvidedPersonRow) -> FamilyRow {

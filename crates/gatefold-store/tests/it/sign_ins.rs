@@ -24,7 +24,7 @@ fn digest(number: u32) -> Digest {
     Digest::new(bytes)
 }
 
-fn code(id: &str, user: &str) -> CodeRow {
+pub(crate) fn code(id: &str, user: &str) -> CodeRow {
     CodeRow {
         id: TokenId::new(id),
         hash: digest(1),
