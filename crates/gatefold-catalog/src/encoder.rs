@@ -26,4 +26,10 @@ pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// with those of the latest search. It must not keep anything of them beyond the life of the
     /// process, because they may be erased.
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
+
+    /// The bar above which something fits, if its cosines are on another scale than those of the
+    /// built-in encoder: see [`SearchEvidence::bar`](gatefold_search::SearchEvidence::bar).
+    fn bar(&self) -> Option<f32> {
+        None
+    }
 }

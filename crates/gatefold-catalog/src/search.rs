@@ -74,8 +74,9 @@ pub fn search<'a>(
     let tools = view.snapshot().tools();
     let shows = |place: usize| view.shows(place) && scope.holds(&tools[place]);
     let bonuses = bonuses(view, request, mode, shows);
-    let judge = judge(view.snapshot(), request);
-    let aids = SearchEvidence { bonuses: &bonuses, judge: judge.as_deref() };
+    let judge = judge(view.snapshot());
+    let bar = view.snapshot().encoder().and_then(|encoder| encoder.bar());
+    let aids = SearchEvidence { bonuses: &bonuses, judge: judge.as_deref(), bar };
     let found = view.snapshot().index().search_with(request, mode, shows, &aids, limit);
     let hits = found.matches.iter().map(|one| Hit {
         tool: &tools[one.place],
@@ -124,9 +125,9 @@ fn add_topics<'a>(hits: &mut Vec<Hit<'a>>, topics: Vec<FoundTopic<'a>>, tools: &
 }
 
 /// The encoder's judgement of the tools at some places.
-fn judge<'a>(snapshot: &'a Snapshot, request: &'a str) -> Option<Box<SimilarityFn<'a>>> {
+fn judge(snapshot: &Snapshot) -> Option<Box<SimilarityFn<'_>>> {
     let encoder = snapshot.encoder()?;
-    Some(Box::new(move |places: &[usize]| {
+    Some(Box::new(move |request: &str, places: &[usize]| {
         let passages: Vec<_> = places.iter().map(|place| snapshot.passage(*place)).collect();
         let passages: Vec<_> = passages.iter().map(String::as_str).collect();
         encoder.similarities(request, &passages)

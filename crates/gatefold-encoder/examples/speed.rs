@@ -1,5 +1,5 @@
 //! How fast a model opens and encodes: `cargo run --release -p gatefold-encoder --example speed --
-//! FOLDER [VECTORS]`. `VECTORS` is a JSON list of texts with the vectors that another runtime
+//! FOLDER [VECTORS]`, or `builtin` in place of the folder. `VECTORS` is a JSON list of texts with the vectors that another runtime
 //! computed, to compare with.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement at the terminal")]
@@ -7,15 +7,17 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gatefold_encoder::{Model, Vector};
+use gatefold_encoder::{Model, ModelPlace, Vector};
 
 const RUNS: usize = 200;
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
     let folder = arguments.next().expect("name the model's folder");
+    let is_builtin = folder.as_os_str() == ModelPlace::BUILTIN;
+    let place = if is_builtin { ModelPlace::Builtin } else { ModelPlace::Files(folder) };
     let begun = Instant::now();
-    let model = Model::open(&folder).unwrap();
+    let model = place.open().unwrap();
     println!("opened in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
     let word = "list the open issues of a repository and close them all ";
     for tokens in [10, 25, 60, 128] {

@@ -1,6 +1,6 @@
 //! Sentence encoder for the search of tools: a model's files in, unit vectors out.
 //!
-//! A [`Model`] runs a BERT-like encoder from its ONNX file. A [`VectorCache`] keeps the vectors of
+//! A [`Model`] runs a BERT-like encoder from its ONNX file, or the one that is part of the program. A [`VectorCache`] keeps the vectors of
 //! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] extracts the
 //! model that Gatefold is measured with from packages that someone downloaded.
 //!
@@ -11,6 +11,11 @@
 //! catalogs, tools, the configuration, an async runtime, the network or the rest of the
 //! workspace; it has std threads and files.
 
+#[cfg(feature = "runtime")]
+mod builtin;
+#[cfg(not(feature = "runtime"))]
+#[path = "builtin/absent.rs"]
+mod builtin;
 mod embedder;
 mod error;
 mod files;
@@ -20,6 +25,7 @@ mod network;
 #[cfg(not(feature = "runtime"))]
 #[path = "network/absent.rs"]
 mod network;
+mod parts;
 mod pooling;
 pub mod reference;
 mod vector;
@@ -28,7 +34,8 @@ mod words;
 
 pub use embedder::{Embedder, Pause, Progress, QUEUE_TEXTS, REQUEST_TOKENS, REQUESTS};
 pub use error::EncoderError;
-pub use model::{MODEL_FILE, Model, TOKENS, VOCABULARY_FILE};
+pub use model::{Model, ModelPlace, TOKENS};
+pub use parts::{MODEL_FILE, VOCABULARY_FILE};
 pub use vector::{QuantizedVector, Vector};
 pub use vector_cache::{CACHED_VECTORS, Key, PASSAGE_TOKENS, VectorCache, passage_key};
 

@@ -1,18 +1,16 @@
 //! The model: a BERT-like encoder run from its ONNX file, its token states pooled to unit vectors.
 
+use std::fmt;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 use crate::network::{Network, Threads};
+use crate::parts::{MODEL_FILE, ModelParts, VOCABULARY_FILE};
 use crate::words::Vocabulary;
-use crate::{EncoderError, Pooling, Vector, files};
+use crate::{EncoderError, Pooling, Vector, builtin, files};
 
-/// The file of the network in a model's folder.
-pub const MODEL_FILE: &str = "model.onnx";
-/// The file of word pieces.
-pub const VOCABULARY_FILE: &str = "vocab.txt";
 /// The longest text a model is given; BERT has as many positions.
 pub const TOKENS: usize = 512;
 const MODEL_BYTES: u64 = 256 * 1024 * 1024;
@@ -32,8 +30,41 @@ pub struct Model {
     pooling: Pooling,
     dimensions: usize,
     digest: String,
+    /// The most tokens that it can be given.
+    longest: usize,
     /// Concurrent requests share them.
     threads: Threads,
+}
+
+/// Where a model comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelPlace {
+    /// The one that is part of the program.
+    Builtin,
+    /// A folder or file: see [`Model::open`].
+    Files(PathBuf),
+}
+
+impl ModelPlace {
+    /// What stands for the built-in model, in configurations and on command lines.
+    pub const BUILTIN: &str = builtin::NAME;
+
+    /// Opens the model and tries it on a short text.
+    pub fn open(&self) -> Result<Model, EncoderError> {
+        match self {
+            Self::Builtin => Model::builtin(),
+            Self::Files(path) => Model::open(path),
+        }
+    }
+}
+
+impl fmt::Display for ModelPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Builtin => f.write_str(Self::BUILTIN),
+            Self::Files(path) => path.display().fmt(f),
+        }
+    }
 }
 
 impl Model {
@@ -42,26 +73,37 @@ impl Model {
     /// `1_Pooling/config.json` beside it says, by default to their mean.
     pub fn open(path: &Path) -> Result<Self, EncoderError> {
         let network = if path.is_file() { path.to_owned() } else { path.join(MODEL_FILE) };
-        let path = network.with_file_name(VOCABULARY_FILE);
-        let pieces = files::read(&path, VOCABULARY_BYTES)?;
+        let vocabulary_path = network.with_file_name(VOCABULARY_FILE);
+        let pieces = files::read(&vocabulary_path, VOCABULARY_BYTES)?.into();
+        let path = network;
+        let network = files::read(&path, MODEL_BYTES)?.into();
+        let pooling = Pooling::read(path.parent().unwrap_or(Path::new("")))?;
+        Self::of(ModelParts { path, vocabulary_path, network, pieces, pooling, longest: TOKENS })
+    }
+
+    /// The model that is part of the program: English, 384 dimensions, made for requests and tools.
+    /// `models/README.md` says how.
+    pub fn builtin() -> Result<Self, EncoderError> {
+        Self::of(builtin::parts()?)
+    }
+
+    fn of(parts: ModelParts) -> Result<Self, EncoderError> {
+        let ModelParts { path, vocabulary_path, network, pieces, pooling, longest } = parts;
         let pieces = std::str::from_utf8(&pieces).map_err(|fault| EncoderError::Vocabulary {
-            path: path.clone(),
+            path: vocabulary_path.clone(),
             fault: fault.to_string(),
         })?;
-        let vocabulary = Vocabulary::parse(&path, pieces)?;
-        let path = network;
-        let bytes = files::read(&path, MODEL_BYTES)?;
-        let pooling = Pooling::read(path.parent().unwrap_or(Path::new("")))?;
-        let digest = Sha256::new().chain_update(&bytes).chain_update(pieces);
+        let vocabulary = Vocabulary::parse(&vocabulary_path, pieces)?;
+        let digest = Sha256::new().chain_update(&network).chain_update(pieces);
         let digest = digest.chain_update(pooling.mark()).finalize();
         let digest = files::hex(digest.as_slice());
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = Threads::start(cores.min(THREADS));
-        let network = Network::load(&path, bytes)?;
+        let network = Network::load(&path, network)?;
         // Trying it on a text finds a model that cannot run now, not at the first search.
         let (_, dimensions) =
-            network.states(&vocabulary.tokens("a short text", TOKENS), &threads)?;
-        Ok(Self { network, vocabulary, pooling, dimensions, digest, threads })
+            network.states(&vocabulary.tokens("a short text", longest), &threads)?;
+        Ok(Self { network, vocabulary, pooling, dimensions, digest, longest, threads })
     }
 
     /// The number of components of each vector.
@@ -77,7 +119,7 @@ impl Model {
 
     /// The vocabulary numbers of a text's tokens, as the model receives them.
     pub fn token_ids(&self, text: &str, tokens: usize) -> Vec<u32> {
-        self.vocabulary.tokens(text, tokens.min(TOKENS))
+        self.vocabulary.tokens(text, tokens.min(self.longest))
     }
 
     /// The vector of a text, cut at `tokens` tokens, the two special ones included.
@@ -92,7 +134,7 @@ impl Model {
         text: &str,
         tokens: usize,
     ) -> Result<Vector, EncoderError> {
-        let tokens = self.vocabulary.tokens(text, tokens.min(TOKENS));
+        let tokens = self.vocabulary.tokens(text, tokens.min(self.longest));
         let (states, dimensions) = self.network.states(&tokens, threads)?;
         if dimensions != self.dimensions {
             let fault = format!("states of {dimensions} components, not {}", self.dimensions);
@@ -102,10 +144,13 @@ impl Model {
     }
 }
 
-impl std::fmt::Debug for Model {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut model = f.debug_struct("Model");
         model.field("digest", &self.digest).field("dimensions", &self.dimensions);
         model.finish_non_exhaustive()
     }
 }
+
+#[cfg(all(test, feature = "runtime"))]
+mod tests;

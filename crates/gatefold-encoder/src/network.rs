@@ -1,5 +1,6 @@
 //! A model's network, run by the ONNX runtime.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -45,8 +46,15 @@ impl Threads {
 }
 
 impl Network {
-    pub(crate) fn load(path: &Path, bytes: Vec<u8>) -> Result<Self, EncoderError> {
-        let load = || ModelOptions::with_all_ops().prepack_weights(true).load(bytes);
+    pub(crate) fn load(path: &Path, bytes: Cow<'static, [u8]>) -> Result<Self, EncoderError> {
+        let load = || {
+            let mut options = ModelOptions::with_all_ops();
+            options.prepack_weights(true);
+            match bytes {
+                Cow::Borrowed(bytes) => options.load_static_slice(bytes),
+                Cow::Owned(bytes) => options.load(bytes),
+            }
+        };
         let model =
             guarded(load).map_err(|source| EncoderError::Load { path: path.to_owned(), source })?;
         let unfit = |fault: String| EncoderError::Unfit { path: path.to_owned(), fault };

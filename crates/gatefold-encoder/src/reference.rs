@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::model::{MODEL_FILE, VOCABULARY_FILE};
+use crate::parts::{MODEL_FILE, VOCABULARY_FILE};
 use crate::{EncoderError, files};
 
 /// The most paths at once, including the files of given folders.

@@ -54,11 +54,14 @@ pub struct SearchEvidence<'a> {
     pub bonuses: &'a [(usize, f32)],
     /// A sentence encoder's judgement. It is called once, for the likeliest tools.
     pub judge: Option<&'a SimilarityFn<'a>>,
+    /// The bar above which something fits by that judgement, if the encoder's cosines are on
+    /// another scale than the built-in one's: it replaces the second of `Tuning::least_judged`.
+    pub bar: Option<f32>,
 }
 
-/// How similar a request is to the tools at these places: cosines, in the same order; none for a
-/// tool that the encoder has not read yet.
-pub type SimilarityFn<'a> = dyn Fn(&[usize]) -> Vec<Option<f32>> + 'a;
+/// How similar a request, in English as far as it could be translated, is to the tools at these
+/// places: cosines, in the same order; none for a tool that the encoder has not read yet.
+pub type SimilarityFn<'a> = dyn Fn(&str, &[usize]) -> Vec<Option<f32>> + 'a;
 
 /// How a score by words and a score by meaning become one.
 struct Fusion {
@@ -153,7 +156,8 @@ impl Index {
             self.scores(&asked, mode, &shows, limit);
         let mut judged = None;
         if let Some(judge) = aids.judge.filter(|_| mode != Mode::Keyword) {
-            judged = self.rescore(&mut scores, &fusion, &shows, judge);
+            let judge = |places: &[usize]| judge(&asked.text, places);
+            judged = self.rescore(&mut scores, &fusion, &shows, &judge, aids.bar);
             // Scores by meaning alone are on another scale, so the encoder's bar does not apply to
             // them.
             judged = judged.filter(|_| mode == Mode::Hybrid);
@@ -265,7 +269,8 @@ impl Index {
         scores: &mut [f32],
         fusion: &Fusion,
         shows: impl Fn(usize) -> bool,
-        judge: &SimilarityFn<'_>,
+        judge: &dyn Fn(&[usize]) -> Vec<Option<f32>>,
+        bar: Option<f32>,
     ) -> Option<bool> {
         let places = (0..self.tools).filter(|place| scores[*place] > 0.0 && shows(*place));
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
@@ -281,7 +286,7 @@ impl Index {
             let similarity = similarities.get(at).copied().flatten().unwrap_or(mean);
             scores[*place] + share * similarity
         });
-        let fits = judged.fold(0.0, f32::max) >= least;
+        let fits = judged.fold(0.0, f32::max) >= bar.unwrap_or(least);
         for (place, similarity) in read() {
             scores[place] += self.tuning.encoder * fusion.of(0.0, similarity - mean);
         }

@@ -209,11 +209,11 @@ mod judged {
 
     #[test]
     fn an_encoder_moves_what_it_likes_and_leaves_what_it_has_not_read() {
-        let plain = first(Mode::Hybrid, &|places| vec![None; places.len()]);
+        let plain = first(Mode::Hybrid, &|_, places| vec![None; places.len()]);
         assert_eq!(plain, names("ticket", Mode::Hybrid, |place| place != 2));
         let last = *plain.last().unwrap();
         let likes = |liked: &'static str| {
-            move |places: &[usize]| -> Vec<Option<f32>> {
+            move |_: &str, places: &[usize]| -> Vec<Option<f32>> {
                 places
                     .iter()
                     .map(|at| Some(if TOOLS[*at].1 == liked { 1.0 } else { -1.0 }))
@@ -230,7 +230,7 @@ mod judged {
     #[test]
     fn an_encoder_is_asked_once_and_never_for_what_is_hidden() {
         let asked = RefCell::new(Vec::new());
-        let judge = |places: &[usize]| {
+        let judge = |_: &str, places: &[usize]| {
             asked.borrow_mut().push(places.to_vec());
             vec![Some(0.5); places.len()]
         };
@@ -240,6 +240,24 @@ mod judged {
         assert!(!asked[0].is_empty() && !asked[0].contains(&2), "{asked:?}");
     }
 
+    /// An encoder may read English alone.
+    #[test]
+    fn an_encoder_is_given_a_request_in_english() {
+        let given = |request: &str| {
+            let read = RefCell::new(String::new());
+            let judge = |text: &str, places: &[usize]| {
+                text.clone_into(&mut read.borrow_mut());
+                vec![None; places.len()]
+            };
+            let aids = SearchEvidence { judge: Some(&judge), ..SearchEvidence::default() };
+            index().search_with(request, Mode::Hybrid, |_| true, &aids, 9);
+            read.into_inner()
+        };
+        assert_eq!(given("Create a ticket"), "Create a ticket");
+        let translated = given("lösche die Datei");
+        assert!(translated.contains("delete") && translated.contains("file"), "{translated}");
+    }
+
     #[test]
     fn whether_anything_fits_is_told_by_an_encoder_that_has_read_most() {
         let fits_in = |mode, judge: &SimilarityFn<'_>| {
@@ -247,16 +265,17 @@ mod judged {
             index().search_with("ticket", mode, |_| true, &aids, 9).fits
         };
         let fits = |judge: &SimilarityFn<'_>| fits_in(Mode::Hybrid, judge);
-        let all = |similarity: f32| move |places: &[usize]| vec![Some(similarity); places.len()];
+        let all =
+            |similarity: f32| move |_: &str, places: &[usize]| vec![Some(similarity); places.len()];
         assert!(fits(&all(0.5)));
         assert!(!fits(&all(-0.9)));
-        let first_alone = |places: &[usize]| {
+        let first_alone = |_: &str, places: &[usize]| {
             let mut similarities = vec![None; places.len()];
             similarities[0] = Some(-0.9);
             similarities
         };
         assert!(fits(&first_alone), "as without it");
-        let all_but_the_first = |places: &[usize]| {
+        let all_but_the_first = |_: &str, places: &[usize]| {
             let mut similarities = vec![Some(-0.2); places.len()];
             similarities[0] = None;
             similarities
@@ -269,7 +288,7 @@ mod judged {
     #[test]
     fn an_encoder_that_says_too_little_does_no_harm() {
         let plain = names("ticket", Mode::Hybrid, |place| place != 2);
-        assert_eq!(first(Mode::Hybrid, &|_| Vec::new()), plain);
+        assert_eq!(first(Mode::Hybrid, &|_, _| Vec::new()), plain);
     }
 }
 

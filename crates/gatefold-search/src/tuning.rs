@@ -44,8 +44,8 @@ pub struct Tuning {
     /// The least similarity of meaning at which a tool fits a request, whatever its words.
     pub least_meaning: f32,
     /// The share of an encoder's similarity in the score, and the least sum of it and the tool's
-    /// score at which the tool fits in a hybrid ranking. With an encoder it replaces the two bars
-    /// above.
+    /// score at which the tool fits in a hybrid ranking, for the built-in encoder. With an encoder it
+    /// replaces the two bars above.
     pub least_judged: (f32, f32),
     /// How the fit of a search is graded.
     pub fit: FitTuning,
@@ -84,7 +84,7 @@ impl Default for Tuning {
             assumed_tools: 0.0,
             least_words: 0.2,
             least_meaning: 0.3,
-            least_judged: (0.4, 0.18),
+            least_judged: (0.4, 0.26),
             fit: FitTuning::default(),
             least_bonus: 0.05,
         }

@@ -448,7 +448,7 @@ impl App {
     /// Why the configured sentence encoder cannot be used; `None` if it works or there is none.
     pub async fn encoder_fault(&self) -> Option<String> {
         let tier = self.applied.load().encoder.clone()?;
-        EncoderTier::examine(tier.model().to_owned()).await.err()
+        EncoderTier::examine(tier.model().clone()).await.err()
     }
 
     /// What is wrong with the file of texts by which tools are found; `None` if it is in order or
@@ -463,9 +463,9 @@ impl App {
         config: &Config,
         old: Option<&Arc<EncoderTier>>,
     ) -> Option<Arc<EncoderTier>> {
-        let folder = config.search.encoder.as_deref()?;
-        let same = old.filter(|old| old.model() == folder && !old.has_failed()).cloned();
-        Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(folder, self.store.state_dir()))))
+        let model = config.search.encoder.as_ref()?;
+        let same = old.filter(|old| old.model() == model && !old.has_failed()).cloned();
+        Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(model, self.store.state_dir()))))
     }
 
     /// Closes every source, including child processes, and then the store. Running calls fail; open

@@ -44,6 +44,7 @@ use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
 use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
 use gatefold_dispatch::Limits;
 use gatefold_egress::IpNet;
+pub use gatefold_encoder::ModelPlace;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
 use gatefold_issuer::PublicUrl;
 use gatefold_mcp::StartLimits;
@@ -409,8 +410,8 @@ impl Default for ServerConfig {
 pub struct SearchConfig {
     /// Whether searches learn from the calls that follow them.
     pub learn: bool,
-    /// The folder or file of a sentence encoder that re-scores the likeliest tools.
-    pub encoder: Option<PathBuf>,
+    /// The sentence encoder that re-scores the likeliest tools.
+    pub encoder: Option<ModelPlace>,
     /// The file with texts that were written so that tools are found.
     pub texts: Option<PathBuf>,
 }

@@ -6,11 +6,15 @@ use std::time::Duration;
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{
-    CACHED_VECTORS, Embedder, EncoderError, Model, REQUEST_TOKENS, VectorCache, passage_key,
+    CACHED_VECTORS, Embedder, EncoderError, ModelPlace, REQUEST_TOKENS, VectorCache, passage_key,
 };
 
 /// The file in the state directory that keeps the vectors of tools.
 const VECTORS: &str = "encoder.vectors";
+
+/// The bar of an encoder in files, fitted to all-MiniLM-L6-v2: cosines of encoders that were not made
+/// for tools are lower.
+const BAR_OF_FILES: f32 = 0.18;
 
 /// How many vectors of past requests are kept in memory: enough for the ten tenants with the most
 /// past queries.
@@ -20,7 +24,7 @@ const PAST_REQUESTS: usize = 20_000;
 /// search, and opening takes a fifth of a second and much memory.
 #[derive(Debug)]
 pub struct EncoderTier {
-    model: PathBuf,
+    model: ModelPlace,
     vectors: PathBuf,
     /// `None` inside if it could not be opened, which was logged.
     opened: OnceLock<Option<OpenEncoder>>,
@@ -38,10 +42,10 @@ struct OpenEncoder {
 }
 
 impl EncoderTier {
-    /// An encoder by its folder or file, which keeps its vectors in a state directory.
-    pub fn new(model: &Path, state_dir: &Path) -> Self {
+    /// An encoder that keeps its vectors in a state directory.
+    pub fn new(model: &ModelPlace, state_dir: &Path) -> Self {
         Self {
-            model: model.to_owned(),
+            model: model.clone(),
             vectors: state_dir.join(VECTORS),
             opened: OnceLock::new(),
             passages: Mutex::default(),
@@ -49,8 +53,8 @@ impl EncoderTier {
     }
 
     /// Opens an encoder and closes it again: the length of its vectors, or why it cannot be used.
-    pub async fn examine(model: PathBuf) -> Result<usize, String> {
-        let opened = tokio::task::spawn_blocking(move || Model::open(&model));
+    pub async fn examine(model: ModelPlace) -> Result<usize, String> {
+        let opened = tokio::task::spawn_blocking(move || model.open());
         let dimensions = match opened.await {
             Ok(opened) => opened.map(|model| model.dimensions()),
             Err(panic) => return Err(panic.to_string()),
@@ -61,8 +65,8 @@ impl EncoderTier {
         })
     }
 
-    /// Its folder or file.
-    pub fn model(&self) -> &Path {
+    /// Where its model comes from.
+    pub fn model(&self) -> &ModelPlace {
         &self.model
     }
 
@@ -95,7 +99,7 @@ impl EncoderTier {
     }
 
     fn open(&self) -> Result<OpenEncoder, EncoderError> {
-        let model = Arc::new(Model::open(&self.model)?);
+        let model = Arc::new(self.model.open()?);
         let vectors = VectorCache::open(&self.vectors, &model).unwrap_or_else(|error| {
             let cause = std::error::Error::source(&error);
             tracing::warn!(%error, cause, "the encoder's vectors are kept in memory only");
@@ -161,6 +165,13 @@ impl Encoder for EncoderTier {
         self.opened().is_some_and(|opened| opened.tools.wait(limit) && opened.past.wait(limit))
     }
 
+    fn bar(&self) -> Option<f32> {
+        match self.model {
+            ModelPlace::Builtin => None,
+            ModelPlace::Files(_) => Some(BAR_OF_FILES),
+        }
+    }
+
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
         self.cosines(request, passages, |opened| &opened.tools)
     }
@@ -185,7 +196,8 @@ mod tests {
     #[test]
     fn no_more_waits_to_be_read_than_can_be_kept() {
         let home = tempfile::tempdir().unwrap();
-        let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
+        let gone = ModelPlace::Files(home.path().join("gone"));
+        let encoder = EncoderTier::new(&gone, home.path());
         encoder.read(vec![String::new(); CACHED_VECTORS + 1]);
         assert_eq!(encoder.passages().as_ref().map(Vec::len), Some(CACHED_VECTORS));
     }
@@ -193,7 +205,8 @@ mod tests {
     #[test]
     fn one_that_cannot_be_opened_is_known_to_have_failed() {
         let home = tempfile::tempdir().unwrap();
-        let encoder = EncoderTier::new(&home.path().join("gone"), home.path());
+        let gone = ModelPlace::Files(home.path().join("gone"));
+        let encoder = EncoderTier::new(&gone, home.path());
         assert!(!encoder.has_failed(), "nobody has asked it");
         assert_eq!(encoder.similarities("a", &["b"]), [None]);
         assert!(encoder.has_failed());

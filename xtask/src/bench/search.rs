@@ -5,6 +5,7 @@
 
 mod ablation;
 mod encoded;
+mod encoder_cost;
 mod foreign;
 mod learning;
 mod quality;
@@ -16,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use gatefold_encoder::Embedder;
+use encoded::Encoders;
 use gatefold_search::measure::Half;
 use gatefold_search::{Entry, Index, Mode};
 use quality::SetAnswers;
@@ -54,13 +55,13 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let lists = std::env::var_os("GATEFOLD_CATALOGS");
     let lists = lists.context("GATEFOLD_CATALOGS must name a folder of tool lists")?;
     let (sets, lists) = (sets::read(&sets)?, PathBuf::from(lists));
-    let encoder = encoded::open(root)?;
-    let answers = quality::ask_all(&sets, encoder.as_ref());
-    let index = RealIndex::read(&lists)?;
+    let encoders = Encoders::open(root)?;
+    let answers = quality::ask_all(&sets, &encoders);
+    let index = RealIndex::read(&lists, &encoders.builtin)?;
     let mut section = String::new();
     for half in Half::BOTH {
         // Only the half that nothing was tuned to is for the documents.
-        section = of_half(&sets, &answers, half, encoder.as_ref());
+        section = of_half(&sets, &answers, half, &encoders);
         section += &real::table(&index, &root.join(real::OWN), half)?;
         say(&section);
     }
@@ -71,10 +72,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let requests: Vec<_> = asked.map(|request| request.text.clone()).collect();
     let cost = cost(&lists, &requests)?;
     say(&cost);
-    let dearer = match &encoder {
-        Some(encoder) => encoded::cost(encoder, &real::read(&lists)?, &requests),
-        None => String::new(),
-    };
+    let dearer = encoder_cost::cost(&encoders, &real::read(&lists)?, &requests);
     say(&dearer);
     if write {
         let section = format!("\n{section}\n{cost}\n{dearer}");
@@ -85,8 +83,8 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
 
 /// What each part of the ranking adds.
 fn ablate(root: &Path, sets: &Path, write: bool) -> Result<()> {
-    let (sets, encoder) = (sets::read(sets)?, encoded::open(root)?);
-    let table = ablation::table(root, &sets, encoder.as_ref())?;
+    let (sets, encoders) = (sets::read(sets)?, Encoders::open(root)?);
+    let table = ablation::table(root, &sets, &encoders)?;
     say(&table);
     if write {
         write_section(&root.join("docs/benchmarks.md"), "ablation", &format!("\n{table}"))?;
@@ -99,11 +97,11 @@ fn of_half(
     sets: &[ToolSet],
     answers: &[SetAnswers<'_>],
     half: Half,
-    encoder: Option<&Embedder>,
+    encoders: &Encoders,
 ) -> String {
-    let quality = quality::table(answers, half, encoder.is_some());
-    let unfit = foreign::table(sets, half, encoder);
-    let learnt = learning::table(sets, half, encoder).unwrap_or_default();
+    let quality = quality::table(answers, half, encoders);
+    let unfit = foreign::table(sets, half, &encoders.builtin);
+    let learnt = learning::table(sets, half, &encoders.builtin).unwrap_or_default();
     format!("{quality}\n{unfit}\n{learnt}\n")
 }
 

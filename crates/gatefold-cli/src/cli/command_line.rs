@@ -158,7 +158,7 @@ pub(crate) enum Command {
             http://127.0.0.1:8080/v1 --model qwen3"
     )]
     Index(Index),
-    /// Get the optional sentence encoder for searches
+    /// Get another sentence encoder for searches
     #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
     Model(Model),
     /// Show what is on record and what a running gateway does

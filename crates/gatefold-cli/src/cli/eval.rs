@@ -53,8 +53,8 @@ pub(crate) struct EvalSearch {
     /// The requests, with the tools that fit each
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
-    /// Also use the sentence encoder in this folder or file; without `--tools`, `gatefold.toml` can
-    /// name one too
+    /// Also use a sentence encoder: `builtin`, or a folder or file; without `--tools` it is that of
+    /// `gatefold.toml`
     #[arg(long, value_name = "PATH", requires = "tools")]
     encoder: Option<PathBuf>,
     /// How tools are ranked

@@ -1,4 +1,4 @@
-//! `gatefold model`: the optional sentence encoder for searches.
+//! `gatefold model`: another sentence encoder for searches than the built-in one.
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};

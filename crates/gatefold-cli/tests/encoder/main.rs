@@ -13,6 +13,7 @@ use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
 use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
 use gatefold_dispatch::{PastQueries as _, PastUse};
+use gatefold_encoder::ModelPlace;
 use gatefold_store::{PastQueryFilter, Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
@@ -195,7 +196,7 @@ fn discovered(home: &TempDir, query: &str) -> String {
 
 fn past_requests_are_read(model: &Path) {
     let home = home();
-    let encoder = EncoderTier::new(model, home.path());
+    let encoder = EncoderTier::new(&ModelPlace::Files(model.to_owned()), home.path());
     let past = ["the printer is broken", "book a table for two"];
     let ask = || encoder.past_similarities("my printer does not print", &past);
     assert_eq!(ask(), [None, None]);

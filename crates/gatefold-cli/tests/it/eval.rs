@@ -66,6 +66,34 @@ fn the_configured_sources_are_measured_where_no_tools_are_given() {
     assert_eq!(measured.json()["tools"], 24);
 }
 
+/// Neither request shares a word with the tool that it needs.
+#[cfg(feature = "encoder")]
+#[test]
+fn the_built_in_encoder_is_measured_by_its_name() {
+    let scratch = Scratch::new();
+    let tools = [
+        ("forecast", "Returns the weather of a place for the next days."),
+        ("convert_unit", "Converts a quantity from one unit to another."),
+        ("transfer", "Moves money from one account to another."),
+        ("blame", "Shows who last changed each line of a file."),
+        ("send_message", "Sends an e-mail to one or more recipients."),
+    ];
+    let tool = |(name, does): &(&str, &str)| {
+        json!({ "id": name, "name": name, "description": does }).to_string()
+    };
+    scratch.write("tools.jsonl", tools.iter().map(tool).collect::<Vec<_>>().join("\n"));
+    let requests = [
+        json!({ "id": "1", "text": "let Maria know that we are late", "relevant": ["send_message"] }),
+        json!({ "id": "2", "text": "is it going to be hot in Rome", "relevant": ["forecast"] }),
+    ];
+    scratch.write("requests.jsonl", requests.map(|request| request.to_string()).join("\n"));
+    let set = ["eval", "search", "--queries", "requests.jsonl", "--tools", "tools.jsonl", "--json"];
+    let measured = run(&scratch, &[&set[..], &["--encoder", "builtin"]].concat());
+    assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""));
+    near(&measured.json()["recall@1"], 1.0);
+    near(&run(&scratch, &set).json()["recall@1"], 0.0);
+}
+
 #[test]
 fn a_set_that_cannot_be_read_is_refused_with_the_place() {
     let scratch = scratch();

@@ -1,5 +1,6 @@
 //! Replaces the network where this crate is built without its runtime: no model can be loaded.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::path::Path;
 
@@ -22,7 +23,7 @@ impl Threads {
 }
 
 impl Network {
-    pub(crate) fn load(_: &Path, _: Vec<u8>) -> Result<Self, EncoderError> {
+    pub(crate) fn load(_: &Path, _: Cow<'static, [u8]>) -> Result<Self, EncoderError> {
         Err(EncoderError::NoRuntime)
     }
 

@@ -91,18 +91,19 @@ struct Ranking<'a> {
 impl Ranking<'_> {
     fn answer(&self, past: &PastIndex, request: &Request) -> Answer {
         let start = Instant::now();
-        let similarities = |texts: &[&str]| {
-            self.encoder.map_or_else(Vec::new, |encoder| encoder(&request.text, texts))
+        let similarities = |asked: &str, texts: &[&str]| {
+            self.encoder.map_or_else(Vec::new, |encoder| encoder(asked, texts))
         };
-        let judge = |places: &[usize]| {
-            similarities(&places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
+        let judge = |asked: &str, places: &[usize]| {
+            similarities(asked, &places.iter().map(|at| self.passages[*at]).collect::<Vec<_>>())
         };
+        let similarities = |texts: &[&str]| similarities(&request.text, texts);
         let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&similarities);
         let judge: Option<&SimilarityFn<'_>> = self.encoder.is_some().then_some(&judge);
         let bonuses = past.bonuses(&request.text, self.mode, self.tools.len(), |_| true, reader);
         let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));
         let bonuses: Vec<_> = bonuses.into_iter().filter_map(placed).collect();
-        let aids = SearchEvidence { bonuses: &bonuses, judge };
+        let aids = SearchEvidence { bonuses: &bonuses, judge, bar: None };
         let found = self.index.search_with(&request.text, self.mode, |_| true, &aids, DEPTH);
         let took = start.elapsed();
         let relevant: HashSet<&str> = request.relevant.iter().map(String::as_str).collect();

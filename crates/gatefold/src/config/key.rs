@@ -41,6 +41,8 @@ pub enum Kind {
     Url,
     /// A file or a URL.
     PathOrUrl,
+    /// "builtin", "none", or the path of an encoder.
+    Encoder,
     Address,
     Domain,
     Flag,
@@ -148,6 +150,7 @@ impl Kind {
             Self::Path => "path",
             Self::Url => "URL",
             Self::PathOrUrl => "path or URL",
+            Self::Encoder => "\"builtin\", \"none\" or path",
             Self::Address => "address and port",
             Self::Domain => "domain",
             Self::Share => "number",
@@ -188,7 +191,7 @@ impl Kind {
             Self::Text | Self::Choice(_) | Self::Flag | Self::BuiltinTools => return None,
             Self::Path => "relative to the file that names it; `~/` is the home directory",
             Self::Url => "with `http` or `https`, and a host",
-            Self::PathOrUrl => "a path is relative to the file that names it",
+            Self::PathOrUrl | Self::Encoder => "a path is relative to the file that names it",
             Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",

@@ -151,7 +151,7 @@ fn kind(kind: &Kind) -> Value {
     let filled = || json!({ "type": "string", "pattern": r"\S" });
     let loose = || json!({ "type": ["string", "number", "boolean"] });
     match kind {
-        Kind::Text | Kind::Path | Kind::PathOrUrl => filled(),
+        Kind::Text | Kind::Path | Kind::PathOrUrl | Kind::Encoder => filled(),
         Kind::Url => pattern("^https?://[^/]"),
         Kind::Address => pattern(r"^(\[[0-9A-Fa-f:.]+\]|[0-9.]+|localhost):[0-9]{1,5}$"),
         Kind::Domain => {

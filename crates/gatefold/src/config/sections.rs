@@ -12,6 +12,7 @@ use gatefold_core::{AgentId, ClientName, UserId};
 use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
 use gatefold_dispatch::Limits;
 use gatefold_egress::IpNet;
+use gatefold_encoder::ModelPlace;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
@@ -260,15 +261,29 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
 #[derive(Deserialize, Default)]
 struct SearchKeys {
     learn: Option<bool>,
-    encoder: Option<FilePath>,
     texts: Option<FilePath>,
 }
 
 fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
     let keys: SearchKeys = table.read().unwrap_or_default();
     set(&mut search.learn, keys.learn);
-    search.encoder = keys.encoder.map(|path| path.0);
+    if let Some(field) = table.field("encoder") {
+        search.encoder = encoder(&field);
+    }
     search.texts = keys.texts.map(|path| path.0);
+}
+
+/// What `search.encoder` says where searches go by words and the table alone.
+pub(crate) const WITHOUT_ENCODER: &str = "none";
+
+/// No encoder, the built-in one, or one in files. A folder with such a name is `./builtin`.
+fn encoder(field: &Field<'_>) -> Option<ModelPlace> {
+    let Text(text) = field.read()?;
+    match text.as_str() {
+        WITHOUT_ENCODER => None,
+        ModelPlace::BUILTIN => Some(ModelPlace::Builtin),
+        _ => field.read::<FilePath>().map(|path| ModelPlace::Files(path.0)),
+    }
 }
 
 /// A network of proxies. One of everybody would have anybody say where a request comes from.

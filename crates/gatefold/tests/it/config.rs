@@ -7,6 +7,7 @@ use gatefold::Environment;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Durability, Inputs, default_state_dir};
 use gatefold_core::UserId;
+use gatefold_encoder::ModelPlace;
 use gatefold_policy::Effect;
 use serde_json::json;
 
@@ -652,6 +653,21 @@ fn a_path_is_relative_to_the_file_that_names_it() {
     let program = config.sources[0].section.need().and_then(Need::program).unwrap();
     assert_eq!(program.cwd, Some(scratch.path().join("conf/../data").as_path()));
     assert_eq!(config.state_dir, Some(scratch.path().join("conf/s")));
+}
+
+#[test]
+fn an_encoder_is_built_in_or_in_files_or_there_is_none() {
+    let scratch = Scratch::new();
+    let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
+    let read =
+        |text: &str| scratch.write("gatefold.toml", text).load(&inputs).unwrap().search.encoder;
+    let files = |path: &str| Some(ModelPlace::Files(scratch.path().join(path)));
+    assert_eq!(read("[search]\nencoder = 'builtin'"), Some(ModelPlace::Builtin));
+    assert_eq!(read("[search]\nencoder = 'none'"), None);
+    assert_eq!(read("[search]\nencoder = 'models/own'"), files("models/own"));
+    assert_eq!(read("[search]\nencoder = './builtin'"), files("./builtin"));
+    assert_eq!(read("search.encoder = '${KIND:-none}'"), None);
+    assert_eq!(read("[search]\nlearn = true"), None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use gatefold_search::{Index, Mode, PastIndex, PastJudge, PastQuery, SearchEviden
 use serde::Deserialize;
 
 use super::encoded;
+use super::encoded::Encoders;
 use super::sets::ToolSet;
 use crate::bench::table::markdown;
 
@@ -23,7 +24,14 @@ struct Parts {
     mode: Mode,
     services: bool,
     texts: bool,
-    encoder: bool,
+    encoder: EncoderKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum EncoderKind {
+    None,
+    Builtin,
+    Larger,
 }
 
 const WORDS: Parts = Parts {
@@ -31,12 +39,15 @@ const WORDS: Parts = Parts {
     mode: Mode::Keyword,
     services: false,
     texts: false,
-    encoder: false,
+    encoder: EncoderKind::None,
 };
 const TABLE: Parts = Parts { name: "+ embedding table", mode: Mode::Hybrid, ..WORDS };
 const SERVICES: Parts = Parts { name: "+ services", services: true, ..TABLE };
 const WITH_TEXTS: Parts = Parts { name: "+ retrieval texts", texts: true, ..SERVICES };
-const ENCODER: Parts = Parts { name: "+ encoder", encoder: true, ..WITH_TEXTS };
+const ENCODER: Parts =
+    Parts { name: "+ built-in encoder", encoder: EncoderKind::Builtin, ..WITH_TEXTS };
+const LARGER: Parts =
+    Parts { name: "+ a larger encoder instead", encoder: EncoderKind::Larger, ..WITH_TEXTS };
 
 /// The texts written for a tool, a line of a set's file.
 #[derive(Deserialize)]
@@ -53,7 +64,7 @@ struct TextedSet<'a> {
 
 /// NDCG@10 with more and more parts, as a table: by set for the half that nothing was tuned to, and the
 /// means of both halves.
-pub(super) fn table(root: &Path, sets: &[ToolSet], encoder: Option<&Embedder>) -> Result<String> {
+pub(super) fn table(root: &Path, sets: &[ToolSet], encoders: &Encoders) -> Result<String> {
     let texted = sets.iter().map(|set| TextedSet::read(root, set));
     let texted = texted.collect::<Result<Vec<_>>>()?;
     let mut head = vec!["ranking".to_owned()];
@@ -63,10 +74,13 @@ pub(super) fn table(root: &Path, sets: &[ToolSet], encoder: Option<&Embedder>) -
     );
     head.extend(["mean", "mean, tuning half"].map(str::to_owned));
     let mut rows = Vec::new();
-    for parts in [WORDS, TABLE, SERVICES, WITH_TEXTS, ENCODER] {
-        if parts.encoder && encoder.is_none() {
-            continue;
-        }
+    for parts in [WORDS, TABLE, SERVICES, WITH_TEXTS, ENCODER, LARGER] {
+        let encoder = match parts.encoder {
+            EncoderKind::None => None,
+            EncoderKind::Builtin => Some(&encoders.builtin),
+            EncoderKind::Larger if encoders.larger.is_none() => continue,
+            EncoderKind::Larger => encoders.larger.as_ref(),
+        };
         let gains: Vec<_> = texted.iter().map(|one| one.gains(parts, encoder)).collect();
         let mean = |half: usize| {
             gains.iter().map(|gains| gains[half]).sum::<f64>() / gains.len().max(1) as f64
@@ -106,7 +120,6 @@ impl<'a> TextedSet<'a> {
     fn gains(&self, parts: Parts, encoder: Option<&Embedder>) -> [f64; 2] {
         let set = self.set;
         let index = if parts.services { set.index() } else { set.index_without_services() };
-        let encoder = encoder.filter(|_| parts.encoder);
         let passages = set.passages();
         if let Some(encoder) = encoder {
             let written = self.written().map(|(_, text)| text);
@@ -149,20 +162,22 @@ struct Ranking<'a> {
 impl Ranking<'_> {
     /// The places of the tools found, best first.
     fn search(&self, request: &str) -> Vec<usize> {
-        let similarities = |texts: &[&str]| {
+        let similarities = |asked: &str, texts: &[&str]| {
             let encoder = self.encoder;
-            encoder.map_or_else(Vec::new, |one| encoded::similarities(one, request, texts))
+            encoder.map_or_else(Vec::new, |one| encoded::similarities(one, asked, texts))
         };
-        let judge = |places: &[usize]| {
-            similarities(&places.iter().map(|at| self.passages[*at].as_str()).collect::<Vec<_>>())
+        let judge = |asked: &str, places: &[usize]| {
+            let passages = places.iter().map(|at| self.passages[*at].as_str());
+            similarities(asked, &passages.collect::<Vec<_>>())
         };
+        let similarities = |texts: &[&str]| similarities(request, texts);
         let reader: Option<&PastJudge<'_>> = self.encoder.is_some().then_some(&similarities);
         let judge: Option<&SimilarityFn<'_>> = self.encoder.is_some().then_some(&judge);
         let mode = self.parts.mode;
         let bonuses = self.texts.bonuses(request, mode, self.places.len(), |_| true, reader);
         let placed = |(id, bonus): (&str, f32)| Some((*self.places.get(id)?, bonus));
         let bonuses: Vec<_> = bonuses.into_iter().filter_map(placed).collect();
-        let aids = SearchEvidence { bonuses: &bonuses, judge };
+        let aids = SearchEvidence { bonuses: &bonuses, judge, bar: None };
         let found = self.index.search_with(request, mode, |_| true, &aids, DEPTH);
         found.matches.iter().map(|one| one.place).collect()
     }

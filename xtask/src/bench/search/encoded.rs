@@ -1,33 +1,47 @@
-//! What a sentence encoder gains and costs, if `GATEFOLD_ENCODER` names one.
+//! What sentence encoders gain and cost: the built-in one, and the one that `GATEFOLD_ENCODER` names.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Result;
-use gatefold_encoder::{Embedder, Model, REQUEST_TOKENS, Vector, VectorCache, passage_key};
+use gatefold_encoder::{Embedder, ModelPlace, REQUEST_TOKENS, Vector, VectorCache, passage_key};
 use gatefold_search::{Findings, Index, Mode, SearchEvidence};
 
-use super::RESULTS;
-use super::real::{RealTool, entries};
 use crate::bench::say;
-use crate::bench::table::markdown;
 
 /// How long reading a set may take.
 const READING: Duration = Duration::from_mins(20);
 
-/// How many requests are timed. No encoding is reused.
-const TIMED: usize = 500;
+/// The encoders that are measured.
+pub(super) struct Encoders {
+    pub(super) builtin: Embedder,
+    /// The one in the folder that the variable names.
+    pub(super) larger: Option<Embedder>,
+}
 
-/// The encoder in the folder that the variable names; its vectors are kept for the next run.
-#[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
-pub(super) fn open(root: &Path) -> Result<Option<Embedder>> {
-    let Some(folder) = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from) else {
-        return Ok(None);
-    };
-    let model = Arc::new(Model::open(&folder)?);
-    let cache = VectorCache::open(&root.join("target/bench.vectors"), &model)?;
-    Ok(Some(Embedder::start(model, cache)))
+impl Encoders {
+    /// Their vectors are kept for the next run.
+    #[expect(clippy::disallowed_methods, reason = "a chore reads its own variables")]
+    pub(super) fn open(root: &Path) -> Result<Self> {
+        let larger = std::env::var_os("GATEFOLD_ENCODER").map(PathBuf::from);
+        let larger = larger.map(|folder| start(root, "larger", &ModelPlace::Files(folder)));
+        let builtin = start(root, "builtin", &ModelPlace::Builtin)?;
+        Ok(Self { builtin, larger: larger.transpose()? })
+    }
+
+    /// Each with its name in tables.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&'static str, &Embedder)> {
+        let larger = self.larger.iter().map(|larger| ("a larger encoder", larger));
+        iter::once(("the built-in encoder", &self.builtin)).chain(larger)
+    }
+}
+
+fn start(root: &Path, name: &str, place: &ModelPlace) -> Result<Embedder> {
+    let model = Arc::new(place.open()?);
+    let cache = VectorCache::open(&root.join(format!("target/bench-{name}.vectors")), &model)?;
+    Ok(Embedder::start(model, cache))
 }
 
 /// Makes an encoder read texts.
@@ -54,38 +68,10 @@ pub(super) fn search(
     request: &str,
     limit: usize,
 ) -> Findings {
-    let judge = |places: &[usize]| {
+    let judge = |asked: &str, places: &[usize]| {
         let texts: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
-        similarities(encoder, request, &texts)
+        similarities(encoder, asked, &texts)
     };
     let aids = SearchEvidence { judge: Some(&judge), ..SearchEvidence::default() };
     index.search_with(request, Mode::Hybrid, |_| true, &aids, limit)
-}
-
-/// What a search over real tools costs with the encoder, as a table.
-pub(super) fn cost(encoder: &Embedder, tools: &[RealTool], requests: &[String]) -> String {
-    let passages: Vec<_> = tools.iter().map(RealTool::passage).collect();
-    read(encoder, passages.iter().map(String::as_str));
-    let index = Index::build(&entries(tools, tools.iter().map(RealTool::analysis).collect()));
-    // Evenly spread, so that requests of all sets are among them.
-    let asked = requests.iter().step_by(requests.len().div_ceil(TIMED).max(1));
-    let mut took: Vec<_> = asked
-        .enumerate()
-        .map(|(number, request)| {
-            // A repeated request would come from memory; a number makes it new.
-            let request = format!("{request} {number}");
-            let start = Instant::now();
-            std::hint::black_box(search(encoder, &index, &passages, &request, RESULTS));
-            start.elapsed()
-        })
-        .collect();
-    took.sort_unstable();
-    let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or_default();
-    let ms = |duration: Duration| format!("{:.1}", duration.as_secs_f64() * 1e3);
-    let row = vec![format!("{} real", tools.len()), ms(at(50)), ms(at(99))];
-    let head = ["tools", "median ms", "p99 ms"];
-    format!(
-        "The same with the encoder on two cores, each request encoded once:\n\n{}",
-        markdown(&head, &[row])
-    )
 }

@@ -2,7 +2,6 @@
 //! other tools.
 
 use std::collections::HashSet;
-use std::iter;
 
 use gatefold_encoder::Embedder;
 use gatefold_search::measure::{DEPTH, Half, Request};
@@ -13,7 +12,7 @@ use super::sets::ToolSet;
 use crate::bench::table::markdown;
 
 /// A table of how many requests of one half of each set are told that nothing fits.
-pub(super) fn table(sets: &[ToolSet], half: Half, encoder: Option<&Embedder>) -> String {
+pub(super) fn table(sets: &[ToolSet], half: Half, encoder: &Embedder) -> String {
     let mut rows = Vec::new();
     for set in sets {
         let ids: HashSet<&str> = set.tools.iter().map(|tool| tool.id.as_str()).collect();
@@ -24,20 +23,21 @@ pub(super) fn table(sets: &[ToolSet], half: Half, encoder: Option<&Embedder>) ->
         let own: Vec<_> = set.half(half, set.asked()).collect();
         let index = set.index();
         let passages = set.passages();
-        if let Some(encoder) = encoder {
-            encoded::read(encoder, passages.iter().map(String::as_str));
-        }
+        encoded::read(encoder, passages.iter().map(String::as_str));
         let mut row = vec![format!("{} ({}, {})", set.name, own.len(), foreign.len())];
-        for encoder in iter::once(None).chain(encoder.map(Some)) {
+        for encoder in [None, Some(encoder)] {
             row.push(share(&index, &passages, &own, encoder));
             row.push(share(&index, &passages, &foreign, encoder));
         }
         rows.push(row);
     }
-    let mut head = vec!["set (its requests, others)", "its own", "others"];
-    if encoder.is_some() {
-        head.extend(["its own, with the encoder", "others, with the encoder"]);
-    }
+    let head = [
+        "set (its requests, others)",
+        "its own",
+        "others",
+        "its own, with the encoder",
+        "others, with the encoder",
+    ];
     format!(
         "Requests that are told that nothing fits, or that at best something weak does, the {} half:\n\n{}",
         half.name(),

@@ -20,7 +20,7 @@ const TRIALS: [(usize, usize); 4] = [(1, 1), (3, 1), (10, 1), (3, 2)];
 const ASKED: usize = 500;
 
 /// A table with a row for each trial with the requests of one half, if a set is large enough for any.
-pub(super) fn table(sets: &[ToolSet], half: Half, encoder: Option<&Embedder>) -> Option<String> {
+pub(super) fn table(sets: &[ToolSet], half: Half, encoder: &Embedder) -> Option<String> {
     let mut rows = Vec::new();
     for set in sets {
         let tools = &set.tools;
@@ -29,16 +29,13 @@ pub(super) fn table(sets: &[ToolSet], half: Half, encoder: Option<&Embedder>) ->
         }
         let name = &set.name;
         let requests: Vec<_> = set.half(half, &set.all).cloned().collect();
-        let mut rankings: Vec<(&str, Option<&Similarities<'_>>)> = vec![("", None)];
-        let similarities;
-        if let Some(encoder) = encoder {
-            let passages = set.passages();
-            let texts = requests.iter().map(|request| &*request.text);
-            encoded::read(encoder, passages.iter().map(String::as_str).chain(texts));
-            similarities =
-                |request: &str, texts: &[&str]| encoded::similarities(encoder, request, texts);
-            rankings.push((", with the encoder", Some(&similarities)));
-        }
+        let passages = set.passages();
+        let texts = requests.iter().map(|request| &*request.text);
+        encoded::read(encoder, passages.iter().map(String::as_str).chain(texts));
+        let similarities =
+            |request: &str, texts: &[&str]| encoded::similarities(encoder, request, texts);
+        let rankings: [(&str, Option<&Similarities<'_>>); 2] =
+            [("", None), (", with the encoder", Some(&similarities))];
         for (ranking, similarities) in rankings {
             let name = format!("{name}{ranking}");
             let row = |trial| row(&name, tools, &requests, trial, similarities);

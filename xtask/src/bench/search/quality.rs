@@ -1,9 +1,9 @@
 //! How good the rankings are, by set and half.
 
-use gatefold_encoder::Embedder;
 use gatefold_search::Findings;
 use gatefold_search::measure::{Answer, DEPTH, Figures, Half, ask};
 
+use super::encoded::Encoders;
 use super::sets::ToolSet;
 use super::{MODES, encoded};
 use crate::bench::table::markdown;
@@ -15,15 +15,15 @@ pub(super) struct SetAnswers<'a> {
 }
 
 /// Asks every request of every set.
-pub(super) fn ask_all<'a>(sets: &'a [ToolSet], encoder: Option<&Embedder>) -> Vec<SetAnswers<'a>> {
-    sets.iter().map(|set| SetAnswers { set, rankings: rankings(set, encoder) }).collect()
+pub(super) fn ask_all<'a>(sets: &'a [ToolSet], encoders: &Encoders) -> Vec<SetAnswers<'a>> {
+    sets.iter().map(|set| SetAnswers { set, rankings: rankings(set, encoders) }).collect()
 }
 
 /// The figures of one half of every set, as a table.
-pub(super) fn table(answers: &[SetAnswers<'_>], half: Half, is_encoded: bool) -> String {
-    let mut names: Vec<&str> = MODES.iter().map(|(name, _)| *name).collect();
-    names.extend(is_encoded.then_some("hybrid, with the encoder"));
-    let mut rows: Vec<Vec<String>> = names.iter().map(|name| vec![(*name).to_owned()]).collect();
+pub(super) fn table(answers: &[SetAnswers<'_>], half: Half, encoders: &Encoders) -> String {
+    let modes = MODES.iter().map(|(name, _)| (*name).to_owned());
+    let encoded = encoders.named().map(|(name, _)| format!("hybrid, with {name}"));
+    let mut rows: Vec<Vec<String>> = modes.chain(encoded).map(|name| vec![name]).collect();
     let mut sums = vec![0.0; rows.len()];
     let mut head = vec!["ranking".to_owned()];
     for SetAnswers { set, rankings } in answers {
@@ -43,8 +43,8 @@ pub(super) fn table(answers: &[SetAnswers<'_>], half: Half, is_encoded: bool) ->
     format!("Recall@5 / NDCG@10, the {} half:\n\n{}", half.name(), markdown(&head, &rows))
 }
 
-/// The answers to a set's requests by mode, and with the encoder.
-fn rankings(set: &ToolSet, encoder: Option<&Embedder>) -> Vec<Vec<Answer>> {
+/// The answers to a set's requests by mode, and with each encoder.
+fn rankings(set: &ToolSet, encoders: &Encoders) -> Vec<Vec<Answer>> {
     let index = set.index();
     let ids = |places: Vec<usize>| places.iter().map(|at| set.tools[*at].id.clone()).collect();
     let answers = |search: &dyn Fn(&str) -> Vec<usize>| {
@@ -56,7 +56,7 @@ fn rankings(set: &ToolSet, encoder: Option<&Embedder>) -> Vec<Vec<Answer>> {
         .iter()
         .map(|(_, mode)| answers(&|text| found(index.search(text, *mode, |_| true, DEPTH))))
         .collect();
-    if let Some(encoder) = encoder {
+    for (_, encoder) in encoders.named() {
         let passages = set.passages();
         encoded::read(encoder, passages.iter().map(String::as_str));
         let search = |text: &str| encoded::search(encoder, &index, &passages, text, DEPTH);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
+use gatefold_encoder::Embedder;
 use gatefold_search::measure::Half;
 use gatefold_search::{
     Analysis, Document, Entry, Fit, Index, Mode, Parameters, Service, SourceNames, passage,
@@ -12,6 +13,7 @@ use gatefold_search::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::encoded;
 use crate::bench::table::markdown;
 
 /// Where our own requests are.
@@ -60,24 +62,35 @@ struct HitCount {
 const GRADES: [Fit; 4] = [Fit::Exact, Fit::Likely, Fit::Weak, Fit::None];
 
 /// The tools of all lists, searched.
-pub(super) struct RealIndex {
+pub(super) struct RealIndex<'a> {
     index: Index,
     tools: HashMap<String, usize>,
+    passages: Vec<String>,
+    /// The built-in one, which has read the tools.
+    encoder: &'a Embedder,
 }
 
-impl RealIndex {
-    pub(super) fn read(lists: &Path) -> Result<Self> {
+impl<'a> RealIndex<'a> {
+    pub(super) fn read(lists: &Path, encoder: &'a Embedder) -> Result<Self> {
         let tools = read(lists)?;
         let analyses = tools.iter().map(RealTool::analysis).collect();
         let index = Index::build(&entries(&tools, analyses));
         let named = |(place, tool): (usize, &RealTool)| {
             (format!("{}/{}", tool.server, tool.listed.name), place)
         };
-        Ok(Self { index, tools: tools.iter().enumerate().map(named).collect() })
+        let passages: Vec<_> = tools.iter().map(RealTool::passage).collect();
+        encoded::read(encoder, passages.iter().map(String::as_str));
+        let tools = tools.iter().enumerate().map(named).collect();
+        Ok(Self { index, tools, passages, encoder })
     }
 
-    fn count(&self, request: &RealRequest, count: &mut HitCount) {
-        let found = self.index.search(&request.text, Mode::Hybrid, |_| true, LOOKED_AT);
+    fn count(&self, request: &RealRequest, is_encoded: bool, count: &mut HitCount) {
+        let text = &request.text;
+        let found = if is_encoded {
+            encoded::search(self.encoder, &self.index, &self.passages, text, LOOKED_AT)
+        } else {
+            self.index.search(text, Mode::Hybrid, |_| true, LOOKED_AT)
+        };
         let right: Vec<_> =
             request.relevant.iter().filter_map(|tool| self.tools.get(tool)).collect();
         let at = found.matches.iter().position(|found| right.contains(&&found.place));
@@ -91,26 +104,26 @@ impl RealIndex {
 }
 
 /// The figures of one half of our own requests, as a table.
-pub(super) fn table(index: &RealIndex, folder: &Path, half: Half) -> Result<String> {
+pub(super) fn table(index: &RealIndex<'_>, folder: &Path, half: Half) -> Result<String> {
     let mut rows = BTreeMap::new();
     for set in SETS {
         let own = requests(&folder.join(format!("{set}.jsonl")))?;
         for request in own.iter().filter(|one| one.half() == half) {
-            let language = request.language.as_deref().unwrap_or("en");
-            for key in [set.to_owned(), format!("{set}, {language}")] {
-                index.count(request, rows.entry(key).or_default());
+            let encoded = format!("{set}, with the encoder");
+            index.count(request, true, rows.entry(encoded).or_default());
+            index.count(request, false, rows.entry(set.to_owned()).or_default());
+            if let Some(language) = &request.language {
+                let key = format!("{set}, with the encoder, {language}");
+                index.count(request, true, rows.entry(key).or_default());
             }
         }
-    }
-    for set in ["served, en", "unserved, en"] {
-        rows.remove(set);
     }
     let title = format!("Our own requests over the real lists, the {} half", half.name());
     Ok(format!("{title}:\n\n{}", hits(&rows)))
 }
 
 /// The figures of a file's requests by kind and tag, as a table.
-pub(super) fn of_file(index: &RealIndex, file: &Path) -> Result<String> {
+pub(super) fn of_file(index: &RealIndex<'_>, file: &Path) -> Result<String> {
     let mut rows = BTreeMap::new();
     for request in &requests(file)? {
         let (kind, tag) = (request.kind.as_deref(), request.tag.as_deref());
@@ -118,7 +131,8 @@ pub(super) fn of_file(index: &RealIndex, file: &Path) -> Result<String> {
         let keys = [served.to_owned(), format!("kind {}", kind.unwrap_or("-"))];
         let both = format!("kind {}, tag {}", kind.unwrap_or("-"), tag.unwrap_or("-"));
         for key in keys.into_iter().chain([both]) {
-            index.count(request, rows.entry(key).or_default());
+            index.count(request, true, rows.entry(format!("{key}, with the encoder")).or_default());
+            index.count(request, false, rows.entry(key).or_default());
         }
     }
     Ok(format!("The requests of GATEFOLD_REQUESTS over the real lists:\n\n{}", hits(&rows)))

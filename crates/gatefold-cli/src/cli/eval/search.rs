@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use gatefold::config::load;
 use gatefold::{EncoderTier, Environment};
 use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
+use gatefold_encoder::ModelPlace;
 use gatefold_search::measure::{
     AnsweredRequest, DEPTH, Figures, ListedTool, Request, SetError, ask, read_requests, read_tools,
 };
@@ -81,16 +82,20 @@ pub(super) async fn run(
         let index = index(&listed);
         let passages: Vec<_> = listed.iter().map(ListedTool::passage).collect();
         let encoder = match &asked.encoder {
-            Some(folder) => Some(encoder(folder, passages.clone(), shared, environment, output)?),
+            Some(named) => {
+                let model = model(named, environment);
+                Some(encoder(&model, passages.clone(), shared, environment, output)?)
+            }
             None => None,
         };
         let answers = ask(&requests, |text| {
-            let judge = |places: &[usize]| {
+            let judge = |asked: &str, places: &[usize]| {
                 let passages: Vec<_> = places.iter().map(|at| passages[*at].as_str()).collect();
-                encoder.as_ref().map_or_else(Vec::new, |one| one.similarities(text, &passages))
+                encoder.as_ref().map_or_else(Vec::new, |one| one.similarities(asked, &passages))
             };
             let judge: Option<&SimilarityFn<'_>> = encoder.is_some().then_some(&judge);
-            let aids = SearchEvidence { judge, ..SearchEvidence::default() };
+            let bar = encoder.as_ref().and_then(Encoder::bar);
+            let aids = SearchEvidence { judge, bar, ..SearchEvidence::default() };
             let found = index.search_with(text, asked.mode.into(), |_| true, &aids, DEPTH).matches;
             found.iter().map(|found| listed[found.place].id.clone()).collect()
         });
@@ -128,27 +133,39 @@ async fn examine_encoder(
     environment: &Environment,
 ) -> anyhow::Result<()> {
     let chosen = match (&asked.encoder, &asked.tools) {
-        (Some(folder), _) => Some(environment.directory().join(folder)),
+        (Some(named), _) => Some(model(named, environment)),
         (None, Some(_)) => None,
         (None, None) => {
             let inputs = shared.inputs().located(environment)?;
             load(&inputs, environment)?.search.encoder
         }
     };
-    let Some(folder) = chosen else {
+    let Some(model) = chosen else {
         return Ok(());
     };
-    let shown = paths::shown(&folder, environment);
-    EncoderTier::examine(folder).await.map(drop).map_err(|fault| {
-        let help =
-            "name a folder with `model.onnx` and `vocab.txt`; `gatefold model get` downloads one";
+    let (shown, help) = match &model {
+        ModelPlace::Builtin => (model.to_string(), "set `search.encoder` to \"none\""),
+        ModelPlace::Files(path) => (
+            paths::shown(path, environment),
+            "name a folder with `model.onnx` and `vocab.txt`; `gatefold model get` downloads one",
+        ),
+    };
+    EncoderTier::examine(model).await.map(drop).map_err(|fault| {
         with_help(format!("the encoder in `{shown}` cannot be used: {fault}"), help)
     })
 }
 
-/// The encoder in a folder, once it has read the tools.
+/// The model that an option names.
+fn model(named: &Path, environment: &Environment) -> ModelPlace {
+    if named.as_os_str() == ModelPlace::BUILTIN {
+        return ModelPlace::Builtin;
+    }
+    ModelPlace::Files(environment.directory().join(named))
+}
+
+/// An encoder, once it has read the tools.
 fn encoder(
-    folder: &Path,
+    model: &ModelPlace,
     passages: Vec<String>,
     shared: &SharedOptions,
     environment: &Environment,
@@ -157,7 +174,7 @@ fn encoder(
     let state_dir = session::state_dir_alone(shared, environment)?;
     create_private_directory(&state_dir)
         .with_context(|| format!("`{}` cannot be created", state_dir.display()))?;
-    let encoder = EncoderTier::new(&environment.directory().join(folder), &state_dir);
+    let encoder = EncoderTier::new(model, &state_dir);
     encoder.read(passages);
     await_reading(&encoder, output);
     Ok(encoder)

@@ -1,0 +1,28 @@
+//! The encoder that is part of the program: our own, small, for requests and tools.
+
+use std::path::PathBuf;
+
+use crate::parts::{MODEL_FILE, ModelParts, VOCABULARY_FILE};
+use crate::{EncoderError, Pooling};
+
+/// What stands for it.
+pub(crate) const NAME: &str = "builtin";
+
+const NETWORK: &[u8] = include_bytes!("../data/model.onnx");
+const PIECES: &[u8] = include_bytes!("../data/vocab.txt");
+
+/// The most tokens that it reads.
+const LONGEST: usize = 128;
+
+#[expect(clippy::unnecessary_wraps, reason = "a program without the runtime has no such model")]
+pub(crate) fn parts() -> Result<ModelParts, EncoderError> {
+    let place = PathBuf::from(NAME);
+    Ok(ModelParts {
+        path: place.join(MODEL_FILE),
+        vocabulary_path: place.join(VOCABULARY_FILE),
+        network: NETWORK.into(),
+        pieces: PIECES.into(),
+        pooling: Pooling::Mean,
+        longest: LONGEST,
+    })
+}
