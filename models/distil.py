@@ -6,17 +6,25 @@ The small one begins as some of the teacher's layers, with the pieces that texts
 teacher's vectors of tools and requests, and beside that what the teacher learnt: that a request finds its tool.
 """
 
-import argparse
-import math
 import random
 import time
 from collections import Counter
-from pathlib import Path
 
 import torch
-
 from bert import SPECIAL, Encoder, Pieces, Shape, together, vectors
-from finetune import REQUEST_TOKENS, SEED, TOOL_TOKENS, Draw, Lessons, contrast, lessons, marks, passage
+from finetune import (
+    REQUEST_TOKENS,
+    SEED,
+    TOOL_TOKENS,
+    Draw,
+    Learner,
+    Lessons,
+    arguments_of,
+    contrast,
+    lessons,
+    marks,
+    passage,
+)
 from phrasing import request
 
 LAYERS = (0, 2, 4, 5)
@@ -73,19 +81,15 @@ def readings(material: Lessons) -> tuple[list[str], list[str]]:
 def distil(small: Encoder, pieces: Pieces, taught: list[str], wanted: torch.Tensor,
            material: Lessons, steps: int) -> None:
     """Trains in place; `wanted` are the teacher's vectors of the taught texts."""
-    optimiser = torch.optim.AdamW(small.parameters(), lr=RATE, weight_decay=0.01, fused=True)
+    learner = Learner(small, steps, RATE, rise=100, every=100)
     draw, chance = Draw(material), random.Random(SEED)
     order: list[int] = []
-    began, losses = time.time(), []
     for step in range(steps):
         small.train()
         if len(order) < TAUGHT:
             order = list(range(len(taught)))
             chance.shuffle(order)
         chosen, order = order[:TAUGHT], order[TAUGHT:]
-        share = 0.5 * (1 + math.cos(math.pi * step / steps)) * min(1.0, (step + 1) / 100)
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * share
         pairs = torch.zeros(())
         if step % 2 == 0:
             asked, needs, offered = draw()
@@ -95,26 +99,12 @@ def distil(small: Encoder, pieces: Pieces, taught: list[str], wanted: torch.Tens
             pairs = contrast(left, right, fits, same)
         lesson = together(small, pieces, [taught[at] for at in chosen], TOOL_TOKENS)
         apart = (1 - (lesson * wanted[chosen].float()).sum(1)).mean()
-        optimiser.zero_grad()
-        (LESSON_WEIGHT * apart + PAIRS_WEIGHT * pairs).backward()
-        torch.nn.utils.clip_grad_norm_(small.parameters(), 1.0)
-        optimiser.step()
-        losses.append((apart.item(), pairs.item()))
-        if (step + 1) % 100 == 0:
-            mean = [sum(part) / len(part) for part in zip(*losses[-100:], strict=True)]
-            print(f"step {step + 1}: apart {mean[0]:.4f}, contrast {mean[1]:.3f}, "
-                  f"{time.time() - began:.0f} s", flush=True)
+        told = {"contrast": pairs} if step % 2 == 0 else {}
+        learner.step(step, LESSON_WEIGHT * apart + PAIRS_WEIGHT * pairs, apart=apart, **told)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument("--requests", type=Path, required=True)
-    parser.add_argument("--invented", type=Path, required=True)
-    parser.add_argument("--teacher", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=STEPS)
-    arguments = parser.parse_args()
+    arguments = arguments_of(__doc__, "teacher", STEPS)
     torch.manual_seed(SEED)
     material = lessons(arguments.texts, arguments.requests, arguments.invented)
     teacher, vocabulary = Encoder.load(arguments.teacher)
@@ -124,7 +114,7 @@ def main() -> None:
     whole = Pieces(vocabulary)
     wanted = torch.cat([vectors(teacher, whole, tools, TOOL_TOKENS),
                         vectors(teacher, whole, asked, REQUEST_TOKENS)]).half()
-    print(f"{len(tools)} tools and {len(asked)} requests read by the teacher in {time.time() - began:.0f} s", flush=True)
+    print(f"{len(tools)} tools and {len(asked)} requests read in {time.time() - began:.0f} s", flush=True)
     distil(small, Pieces(kept), tools + asked, wanted, material, arguments.steps)
     small.save(arguments.out, kept)
 

@@ -19,13 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from torch.nn import functional
-
 from bert import Encoder, Pieces, published, together, vectors
 from corpus import MEASURED, load
 from phrasing import request
 from sources import Tool
 from talk import everyday, intended
+from torch.nn import functional
 from words import words
 
 SEED = 18
@@ -147,46 +146,62 @@ def contrast(asked: torch.Tensor, offered: torch.Tensor, fits: torch.Tensor,
     return (down.mean() + up.mean()) / 2
 
 
+class Learner:
+    """Moves an encoder's weights: the rate rises over the first steps and falls as a cosine to zero."""
+
+    def __init__(self, encoder: Encoder, steps: int, rate: float, rise: int, every: int) -> None:
+        self.encoder, self.steps, self.rate, self.rise, self.every = encoder, steps, rate, rise, every
+        self.optimiser = torch.optim.AdamW(encoder.parameters(), lr=rate, weight_decay=0.01, fused=True)
+        self.figures: dict[str, list[float]] = defaultdict(list)
+        self.began = time.time()
+
+    def step(self, step: int, loss: torch.Tensor, **figures: torch.Tensor) -> None:
+        """One step down; every so often the means of the figures since are printed."""
+        share = 0.5 * (1 + math.cos(math.pi * step / self.steps)) * min(1.0, (step + 1) / self.rise)
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.rate * share
+        self.optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), 1.0)
+        self.optimiser.step()
+        for name, figure in figures.items():
+            self.figures[name].append(figure.item())
+        if (step + 1) % self.every == 0:
+            means = (f"{name} {sum(all_) / len(all_):.4f}" for name, all_ in self.figures.items())
+            print(f"step {step + 1}: {', '.join(means)}, {time.time() - self.began:.0f} s", flush=True)
+            self.figures.clear()
+
+
 def fine_tune(encoder: Encoder, pieces: Pieces, material: Lessons, before: Encoder,
               steps: int) -> None:
     """Trains in place; vectors of everyday talk are held to those of `before`."""
     draw = Draw(material)
-    optimiser = torch.optim.AdamW(encoder.parameters(), lr=RATE, weight_decay=0.01, fused=True)
-    began, losses = time.time(), []
+    learner = Learner(encoder, steps, RATE, rise=30, every=50)
     for step in range(steps):
         encoder.train()
         asked, needs, offered = draw()
         texts = [passage(material.tools[index]) for index in offered]
         fits, same = marks(material, needs, offered)
         talk = draw.chance.sample(material.talk, HELD)
-        share = 0.5 * (1 + math.cos(math.pi * step / steps)) * min(1.0, (step + 1) / 30)
-        for group in optimiser.param_groups:
-            group["lr"] = RATE * share
         left = together(encoder, pieces, asked + talk, REQUEST_TOKENS)
         right = together(encoder, pieces, texts, TOOL_TOKENS)
         loss = contrast(left[:len(asked)], right, fits, same)
         said = vectors(before, pieces, talk, REQUEST_TOKENS)
         held = 1 - (left[len(asked):] * said).sum(1).mean()
-        optimiser.zero_grad()
-        (loss + HELD_WEIGHT * held).backward()
-        torch.nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
-        optimiser.step()
-        losses.append((loss.item(), held.item()))
-        if (step + 1) % 50 == 0:
-            mean = [sum(part) / len(part) for part in zip(*losses[-50:], strict=True)]
-            print(f"step {step + 1}: contrast {mean[0]:.3f}, held {mean[1]:.4f}, "
-                  f"{time.time() - began:.0f} s", flush=True)
+        learner.step(step, loss + HELD_WEIGHT * held, contrast=loss, held=held)
+
+
+def arguments_of(description: str, model: str, steps: int) -> argparse.Namespace:
+    """What both trainings are given; `model` names the option of the encoder to begin with."""
+    parser = argparse.ArgumentParser(description=description)
+    for name in ("texts", "requests", "invented", model, "out"):
+        parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument("--steps", type=int, default=steps)
+    return parser.parse_args()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--texts", type=Path, required=True)
-    parser.add_argument("--requests", type=Path, required=True)
-    parser.add_argument("--invented", type=Path, required=True)
-    parser.add_argument("--model", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=STEPS)
-    arguments = parser.parse_args()
+    arguments = arguments_of(__doc__, "model", STEPS)
     torch.manual_seed(SEED)
     material = lessons(arguments.texts, arguments.requests, arguments.invented)
     print(len(material.tools), "tools,", len(material.written), "written requests", flush=True)

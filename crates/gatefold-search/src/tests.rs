@@ -198,7 +198,7 @@ mod judged {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{SearchEvidence, SimilarityFn};
+    use crate::{SearchEvidence, SimilarityFn, Tuning};
 
     /// The first tools for a request, with an encoder that likes one best and has read some.
     fn first(mode: Mode, judge: &SimilarityFn<'_>) -> Vec<&'static str> {
@@ -283,6 +283,17 @@ mod judged {
         assert!(fits(&all_but_the_first), "an unread tool counts like the others");
         let plain = index().search("ticket", Mode::Semantic, |_| true, 9).fits;
         assert_eq!(fits_in(Mode::Semantic, &all(-0.9)), plain);
+    }
+
+    #[test]
+    fn the_bar_is_that_of_the_encoder() {
+        let judge = |_: &str, places: &[usize]| vec![Some(-0.2); places.len()];
+        let fits = |bar: Option<f32>| {
+            let aids = SearchEvidence { judge: Some(&judge), bar, ..SearchEvidence::default() };
+            index().search_with("ticket", Mode::Hybrid, |_| true, &aids, 9).fits
+        };
+        assert!(fits(Some(-1.0)) && !fits(Some(9.0)));
+        assert_eq!(fits(None), fits(Some(Tuning::default().least_judged.1)));
     }
 
     #[test]

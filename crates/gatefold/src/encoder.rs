@@ -203,6 +203,14 @@ mod tests {
     }
 
     #[test]
+    fn one_in_files_has_a_bar_of_its_own() {
+        let home = tempfile::tempdir().unwrap();
+        let bar = |model| EncoderTier::new(&model, home.path()).bar();
+        assert_eq!(bar(ModelPlace::Files("own".into())), Some(BAR_OF_FILES));
+        assert_eq!(bar(ModelPlace::Builtin), None, "the ranking's own");
+    }
+
+    #[test]
     fn one_that_cannot_be_opened_is_known_to_have_failed() {
         let home = tempfile::tempdir().unwrap();
         let gone = ModelPlace::Files(home.path().join("gone"));
