@@ -73,18 +73,21 @@ pub(crate) struct BestScores {
 
 impl Index {
     /// How likely it is that the tool at a place, the best, is what was asked for. `second` is the
-    /// share of its score that the next tool has.
+    /// share of its score that the next tool has, `judged` how far above its bar an encoder's judgement
+    /// of the best is.
     pub(crate) fn fit(
         &self,
         asked: &Asked<'_>,
         place: usize,
         best: &BestScores,
         second: f32,
+        judged: Option<f32>,
         shows: &dyn Fn(usize) -> bool,
     ) -> Fit {
         let tuning = &self.tuning.fit;
         let odds = self.evidence(asked, place, shows).odds(best, tuning);
-        if odds < tuning.weak {
+        let odds = odds + judged.map_or(0.0, |margin| tuning.judged * margin);
+        let grade = if odds < tuning.weak {
             Fit::None
         } else if odds < tuning.likely {
             Fit::Weak
@@ -92,7 +95,8 @@ impl Index {
             Fit::Likely
         } else {
             Fit::Exact
-        }
+        };
+        grade.told(judged.map(|margin| margin >= 0.0))
     }
 
     fn evidence(&self, asked: &Asked<'_>, place: usize, shows: &dyn Fn(usize) -> bool) -> Evidence {

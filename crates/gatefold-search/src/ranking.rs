@@ -161,7 +161,7 @@ impl Index {
             // Scores by meaning alone are on another scale, so the encoder's bar does not apply to
             // them.
             judged = judged.filter(|_| mode == Mode::Hybrid);
-            fits = judged.unwrap_or(fits);
+            fits = judged.map_or(fits, |margin| margin >= 0.0);
         }
         let mut is_past = false;
         for (place, bonus) in aids.bonuses.iter().filter(|(place, _)| shows(*place)) {
@@ -181,7 +181,7 @@ impl Index {
         let is_named = matches.first().is_some_and(|first| first.naming != NameMatch::Other);
         fits |= is_named;
         let fit = match mode {
-            Mode::Hybrid => self.grade(&asked, &matches, &best_of_all, &shows).told(judged),
+            Mode::Hybrid => self.grade(&asked, &matches, &best_of_all, judged, &shows),
             Mode::Keyword | Mode::Semantic if fits => Fit::Likely,
             Mode::Keyword | Mode::Semantic => Fit::None,
         };
@@ -196,6 +196,7 @@ impl Index {
         asked: &Asked<'_>,
         matches: &[Match],
         best: &BestScores,
+        judged: Option<f32>,
         shows: &dyn Fn(usize) -> bool,
     ) -> Fit {
         let Some(first) = matches.first() else { return Fit::None };
@@ -204,7 +205,7 @@ impl Index {
         }
         let second = matches.get(1).map_or(0.0, |second| second.score);
         let second = second / first.score.max(f32::EPSILON);
-        self.fit(asked, first.place, best, second, shows)
+        self.fit(asked, first.place, best, second, judged, shows)
     }
 
     /// Each tool's score for the whole request and for the clause that fits it best, and whether a
@@ -263,7 +264,8 @@ impl Index {
     /// to the request than the rest. A tool that it has not read counts as average and stays where
     /// it is.
     ///
-    /// Returns whether one of them fits well; none if the encoder has not read most of them.
+    /// Returns by how much the best of them is above the bar from which something fits, below zero if
+    /// it is not; none if the encoder has not read most of them.
     fn rescore(
         &self,
         scores: &mut [f32],
@@ -271,7 +273,7 @@ impl Index {
         shows: impl Fn(usize) -> bool,
         judge: &dyn Fn(&[usize]) -> Vec<Option<f32>>,
         bar: Option<f32>,
-    ) -> Option<bool> {
+    ) -> Option<f32> {
         let places = (0..self.tools).filter(|place| scores[*place] > 0.0 && shows(*place));
         let likeliest = places.map(|place| Match::new(place, scores[place])).collect();
         let likeliest = self.best(likeliest, RESCORED);
@@ -286,11 +288,11 @@ impl Index {
             let similarity = similarities.get(at).copied().flatten().unwrap_or(mean);
             scores[*place] + share * similarity
         });
-        let fits = judged.fold(0.0, f32::max) >= bar.unwrap_or(least);
+        let margin = judged.fold(0.0, f32::max) - bar.unwrap_or(least);
         for (place, similarity) in read() {
             scores[place] += self.tuning.encoder * fusion.of(0.0, similarity - mean);
         }
-        (count > 0 && count * 2 >= places.len()).then_some(fits)
+        (count > 0 && count * 2 >= places.len()).then_some(margin)
     }
 
     /// Finds the best matching clause of the likeliest tools, and only of those.

@@ -198,7 +198,7 @@ mod judged {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::{SearchEvidence, SimilarityFn, Tuning};
+    use crate::{Fit, SearchEvidence, SimilarityFn, Tuning};
 
     /// The first tools for a request, with an encoder that likes one best and has read some.
     fn first(mode: Mode, judge: &SimilarityFn<'_>) -> Vec<&'static str> {
@@ -283,6 +283,18 @@ mod judged {
         assert!(fits(&all_but_the_first), "an unread tool counts like the others");
         let plain = index().search("ticket", Mode::Semantic, |_| true, 9).fits;
         assert_eq!(fits_in(Mode::Semantic, &all(-0.9)), plain);
+    }
+
+    #[test]
+    fn what_an_encoder_judges_moves_the_grade() {
+        let fit = |request: &str, similarity: Option<f32>| {
+            let judge = move |_: &str, places: &[usize]| vec![similarity; places.len()];
+            let aids = SearchEvidence { judge: Some(&judge), ..SearchEvidence::default() };
+            index().search_with(request, Mode::Hybrid, |_| true, &aids, 9).fit
+        };
+        let far = "brush the neighbour's horse";
+        assert!(fit(far, None) < Fit::Likely && fit(far, Some(9.0)) >= Fit::Likely);
+        assert!(fit("send a message by mail", Some(-9.0)) < fit("send a message by mail", None));
     }
 
     #[test]

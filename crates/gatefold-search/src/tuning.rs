@@ -111,6 +111,8 @@ pub struct FitTuning {
     pub names_other: f32,
     /// The number of tools.
     pub rivals: f32,
+    /// How far an encoder's judgement is above its bar.
+    pub judged: f32,
     pub weak: f32,
     pub likely: f32,
     pub exact: f32,
@@ -131,6 +133,7 @@ impl Default for FitTuning {
             named: 1.1,
             names_other: -1.25,
             rivals: -0.15,
+            judged: 2.0,
             weak: -1.8,
             likely: -1.0,
             exact: 2.0,
