@@ -5,18 +5,19 @@ use std::time::Duration;
 
 /// A sentence encoder that supplements the index.
 ///
-/// It reads one passage for each tool. Until it has read a tool's passage, the tool is ranked
-/// without it.
+/// It reads one passage for each tool. Until it has read all of them, tools are ranked without it, so
+/// that a request has two answers at most: one from before, and one from then on.
 pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// Replaces the passages to read by those of all tools, and reads them when it can. Returns at
     /// once.
     fn read(&self, passages: Vec<String>);
 
     /// Waits until all passages are read, at most `limit`, and returns whether they are. For
-    /// measurements; a search never waits.
+    /// measurements and commands; the search of a client never waits.
     fn finish(&self, limit: Duration) -> bool;
 
-    /// How similar a request is to passages, in their order: cosines; none for those not read yet.
+    /// How similar a request is to passages, in their order: cosines; none for those that it was not
+    /// given to read, and for all until it has read what it was given.
     ///
     /// It may take some hundredths of a second for a request that it has not seen recently. It
     /// cannot fail: what it cannot judge counts as not read.

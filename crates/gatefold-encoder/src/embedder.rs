@@ -82,6 +82,12 @@ struct PendingTexts {
     is_over: bool,
 }
 
+impl PendingTexts {
+    fn is_busy(&self) -> bool {
+        !self.queue.is_empty() || self.current.is_some()
+    }
+}
+
 impl Embedder {
     pub fn start(model: Arc<Model>, cache: VectorCache) -> Self {
         Self::over(model, cache)
@@ -145,11 +151,16 @@ impl Embedder {
         self.shared.work().progress
     }
 
+    /// Whether nothing is left to do, be it that texts failed or were left out.
+    pub fn is_idle(&self) -> bool {
+        !self.shared.work().is_busy()
+    }
+
     /// Waits until nothing is left to do, at most `limit`. Returns whether every wanted text has a
     /// vector: `false` also where one failed or was left out.
     pub fn wait(&self, limit: Duration) -> bool {
-        let is_busy = |work: &mut PendingTexts| !work.queue.is_empty() || work.current.is_some();
         let limit = if self.thread.is_some() { limit } else { Duration::ZERO };
+        let is_busy = |work: &mut PendingTexts| work.is_busy();
         let waited = self.shared.changed.wait_timeout_while(self.shared.work(), limit, is_busy);
         let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
         work.progress.embedded >= work.progress.wanted

@@ -49,6 +49,11 @@ impl ModelPlace {
     /// What stands for the built-in model, in configurations and on command lines.
     pub const BUILTIN: &str = builtin::NAME;
 
+    /// The model that is part of the program, where the program has one.
+    pub fn builtin() -> Option<Self> {
+        cfg!(feature = "runtime").then_some(Self::Builtin)
+    }
+
     /// Opens the model and tries it on a short text.
     pub fn open(&self) -> Result<Model, EncoderError> {
         match self {

@@ -6,6 +6,7 @@ mod admission;
 mod builder;
 mod costs;
 mod disclosure;
+mod encoder;
 mod learning;
 mod people;
 mod restart;
@@ -445,27 +446,10 @@ impl App {
         Ok(reloaded)
     }
 
-    /// Why the configured sentence encoder cannot be used; `None` if it works or there is none.
-    pub async fn encoder_fault(&self) -> Option<String> {
-        let tier = self.applied.load().encoder.clone()?;
-        EncoderTier::examine(tier.model().clone()).await.err()
-    }
-
     /// What is wrong with the file of texts by which tools are found; `None` if it is in order or
     /// there is none.
     pub fn texts_fault(&self) -> Option<String> {
         self.applied.load().texts.fault(self.pin().view())
-    }
-
-    /// The encoder for a configuration: the old one if it is the same and could be opened.
-    fn encoder_of(
-        &self,
-        config: &Config,
-        old: Option<&Arc<EncoderTier>>,
-    ) -> Option<Arc<EncoderTier>> {
-        let model = config.search.encoder.as_ref()?;
-        let same = old.filter(|old| old.model() == model && !old.has_failed()).cloned();
-        Some(same.unwrap_or_else(|| Arc::new(EncoderTier::new(model, self.store.state_dir()))))
     }
 
     /// Closes every source, including child processes, and then the store. Running calls fail; open

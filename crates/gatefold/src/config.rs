@@ -418,7 +418,7 @@ pub struct SearchConfig {
 
 impl Default for SearchConfig {
     fn default() -> Self {
-        Self { learn: true, encoder: None, texts: None }
+        Self { learn: true, encoder: ModelPlace::builtin(), texts: None }
     }
 }
 

@@ -87,6 +87,12 @@ impl EncoderTier {
         }
     }
 
+    /// Waits until no tool is left to read, at most `limit`. Returns whether none is: also if the
+    /// encoder could not be opened.
+    pub(crate) fn await_tools(&self, limit: Duration) -> bool {
+        self.opened().is_none_or(|opened| opened.tools.wait(limit) || opened.tools.is_idle())
+    }
+
     fn opened(&self) -> Option<&OpenEncoder> {
         let opened = self.opened.get_or_init(|| self.open().inspect_err(log).ok());
         if let Some(opened) = opened {
@@ -173,7 +179,12 @@ impl Encoder for EncoderTier {
     }
 
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
-        self.cosines(request, passages, |opened| &opened.tools)
+        let has_read = |opened: &OpenEncoder| opened.tools.is_idle();
+        if self.opened().is_some_and(has_read) {
+            self.cosines(request, passages, |opened| &opened.tools)
+        } else {
+            vec![None; passages.len()]
+        }
     }
 
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
@@ -208,6 +219,25 @@ mod tests {
         let bar = |model| EncoderTier::new(&model, home.path()).bar();
         assert_eq!(bar(ModelPlace::Files("own".into())), Some(BAR_OF_FILES));
         assert_eq!(bar(ModelPlace::Builtin), None, "the ranking's own");
+    }
+
+    #[cfg(feature = "encoder")]
+    #[test]
+    fn nothing_is_judged_until_all_is_read() {
+        let home = tempfile::tempdir().unwrap();
+        let encoder = EncoderTier::new(&ModelPlace::Builtin, home.path());
+        let texts =
+            |count| (0..count).map(|text| format!("desk print: Prints page {text}")).collect();
+        let judged = || encoder.similarities("print it", &["desk print: Prints page 0"])[0];
+        encoder.read(texts(1));
+        assert!(encoder.await_tools(Duration::from_mins(1)));
+        assert!(judged().is_some());
+        // So many take longer than the test.
+        encoder.read(texts(CACHED_VECTORS));
+        assert_eq!(judged(), None, "this one is read, the others are not");
+        encoder.read(texts(2));
+        assert!(encoder.await_tools(Duration::from_mins(1)));
+        assert!(judged().is_some());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! up tools in it by name.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use gatefold::{App, ConnectObserver, Environment};
 use gatefold_catalog::{Tool, View};
@@ -36,6 +37,19 @@ pub(super) async fn with_catalog(
     let result = act(&app.pin(), &failed).await;
     app.close().await;
     result
+}
+
+/// How long a command waits for the encoder to read the tools, which it does once.
+const ENCODER_WAIT: Duration = Duration::from_mins(1);
+
+/// What people are told of a ranking for which that was not enough.
+pub(super) const WITHOUT_ENCODER: &str =
+    "the encoder has not read all tools yet, so this ranking is without it; ask again later";
+
+/// Waits until the encoder has read the tools, so that a search finds what it will find from then on.
+/// Returns whether it has.
+pub(super) async fn await_encoder(app: &App) -> bool {
+    app.await_encoder(ENCODER_WAIT).await
 }
 
 /// A source that could not be asked.

@@ -23,6 +23,12 @@ pub(super) enum ToolsRequest {
     Call { name: String, arguments: CallArguments },
 }
 
+impl ToolsRequest {
+    fn ranks_by_meaning(&self) -> bool {
+        matches!(self, Self::Search { mode: ModeName::Hybrid | ModeName::Semantic, .. })
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum CallArguments {
@@ -53,6 +59,8 @@ pub(super) enum ToolsAnswer {
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FoundTools {
     pub(super) fit: Fit,
+    /// Whether the encoder had not read all tools yet, so that they were ranked without it.
+    pub(super) is_early: bool,
     pub(super) tools: Vec<ListedTool>,
 }
 
@@ -121,7 +129,8 @@ pub(super) async fn ask(
     follower: &impl ConnectObserver,
 ) -> AnsweredRequest {
     let left_out = catalogue::complete(app, follower, |view| is_known(request, view)).await;
-    let answer = answer(request, &app.pin()).await.map_err(ReportedFault::from);
+    let is_early = request.ranks_by_meaning() && !catalogue::await_encoder(app).await;
+    let answer = answer(request, is_early, &app.pin()).await.map_err(ReportedFault::from);
     AnsweredRequest { answer, left_out }
 }
 
@@ -134,14 +143,18 @@ fn is_known(request: &ToolsRequest, view: &View) -> bool {
     }
 }
 
-async fn answer(request: &ToolsRequest, pinned: &PinnedTurn) -> anyhow::Result<ToolsAnswer> {
+async fn answer(
+    request: &ToolsRequest,
+    is_early: bool,
+    pinned: &PinnedTurn,
+) -> anyhow::Result<ToolsAnswer> {
     let view = pinned.view();
     match request {
         ToolsRequest::List { domain } => list(view, domain.as_deref()).map(ToolsAnswer::Tools),
         ToolsRequest::Search { query, mode, limit } => {
             let hits = search(view, query, &Scope::default(), (*mode).into(), *limit);
             let tools = hits.iter().map(found).collect();
-            Ok(ToolsAnswer::Found(FoundTools { fit: fit(&hits), tools }))
+            Ok(ToolsAnswer::Found(FoundTools { fit: fit(&hits), is_early, tools }))
         }
         ToolsRequest::Schema { names } => {
             let tools = names.iter().map(|name| resolve(view, name));

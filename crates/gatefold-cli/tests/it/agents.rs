@@ -168,6 +168,8 @@ async fn what_is_printed_for_an_agent_or_a_request_is_what_a_client_is_given() {
     let scratch = scratch().await;
     let gateway = gateway(&scratch).await;
     let request = "close the issue";
+    // From here on the gateway's encoder has read all tools: this search waits for it.
+    assert_eq!(run(&scratch, &["tools", "search", request]).code, Some(0));
     for (args, address) in [
         (vec!["--agent", "sales"], "/agent/sales"),
         (vec!["--agent", "typist"], "/agent/typist"),

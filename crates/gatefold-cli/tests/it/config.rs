@@ -186,7 +186,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     disclosure.database_tool_mode   default           "progressive"
     disclosure.mcp_tool_mode        default           "progressive"
     search.learn                    default           true
-    search.encoder                  default           "none"
+    search.encoder                  default           "builtin"
     search.texts                    default           tools are found by what their sources say
     limits.call_deadline            gatefold.toml:2   "90s"
     limits.connect_deadline         default           "15s"

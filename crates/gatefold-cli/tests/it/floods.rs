@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use gatefold_testkit::{RAW_TOOL, RawClient, serve_raw};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use crate::process::{BINARY, Gateway, LIMIT, command};
+use crate::process::{BINARY, Gateway, LIMIT, WITHOUT_ENCODER, command};
 use crate::scratch::Scratch;
 
 /// The largest request, unless the configuration says otherwise.
@@ -173,7 +173,7 @@ async fn a_gigabyte_is_not_read_to_its_end_and_holds_little() {
         format!(
             "[sources.up]\nurl = '{url}'\n[sources.api]\nbase_url = 'http://127.0.0.1:{port}'\n\
              [[sources.api.actions]]\nname = 'read_log'\nmethod = 'GET'\npath = '/log'\n\
-             description = 'Read the log.'\n"
+             description = 'Read the log.'\n{WITHOUT_ENCODER}"
         ),
     );
     let gateway = serve(&scratch).await;

@@ -15,7 +15,7 @@ use gatefold_testkit::RawClient;
 use serde_json::Value;
 
 use crate::every_kind::{self, EveryKind};
-use crate::process::Gateway;
+use crate::process::{Gateway, WITHOUT_ENCODER};
 use crate::scratch::Scratch;
 
 /// Few tools, so that whole definitions can be read here.
@@ -46,7 +46,8 @@ struct Shown {
 impl Shown {
     async fn through(query: &'static str, config: &str) -> Self {
         let scratch = Scratch::new();
-        let gateway = every_kind::serve(&scratch, &KINDS, config).await;
+        let gateway =
+            every_kind::serve(&scratch, &KINDS, &format!("{config}{WITHOUT_ENCODER}")).await;
         Self { gateway, query, _scratch: scratch }
     }
 

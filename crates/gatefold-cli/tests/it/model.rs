@@ -6,7 +6,7 @@ use gatefold_testkit::wait_until;
 use serde_json::{Value, json};
 
 #[cfg(feature = "encoder")]
-use crate::process::{Gateway, LIMIT};
+use crate::process::{Gateway, LIMIT, WITHOUT_ENCODER};
 use crate::process::{run, two_sources};
 use crate::scratch::Scratch;
 
@@ -25,19 +25,19 @@ fn a_search_goes_without_an_encoder_that_cannot_be_opened_and_says_so() {
     assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "listing does not open it");
 }
 
-/// What it read is kept in the state directory. Without `search.encoder` nothing is read.
+/// What it read is kept in the state directory.
 #[cfg(feature = "encoder")]
 #[tokio::test]
-async fn a_gateway_reads_its_tools_with_the_built_in_encoder_if_that_is_wanted() {
+async fn a_gateway_reads_its_tools_with_the_built_in_encoder_unless_none_is_wanted() {
     let scratch = Scratch::new();
     let vectors = scratch.path().join("state/encoder.vectors");
     let config = format!("[state]\ndir = 'state'\n{}", two_sources(&scratch));
-    scratch.write("gatefold.toml", &config);
+    scratch.write("gatefold.toml", format!("{config}{WITHOUT_ENCODER}"));
     let gateway = Gateway::serve(&scratch).await;
     gateway.await_log("took up a new list of tools domain=issues").await;
     drop(gateway);
     assert!(!vectors.exists());
-    scratch.write("gatefold.toml", format!("{config}[search]\nencoder = 'builtin'\n"));
+    scratch.write("gatefold.toml", &config);
     let gateway = Gateway::serve(&scratch).await;
     // Each of 24 vectors has 384 bytes and more for its key.
     let has_read = || vectors.metadata().is_ok_and(|file| file.len() > 24 * 384);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use gatefold_testkit::{RawClient, wait_until};
 use serde_json::Value;
 
-use crate::process::{Gateway, LIMIT, Run, run, two_sources};
+use crate::process::{Gateway, LIMIT, Run, WITHOUT_ENCODER, run, two_sources};
 use crate::scratch::Scratch;
 
 /// Shares no word with the tool, as a user's own words often do.
@@ -23,9 +23,10 @@ struct World {
 }
 
 impl World {
-    async fn new(config: &str) -> Self {
+    /// A gateway with more keys of `search`.
+    async fn new(keys: &str) -> Self {
         let scratch = Scratch::new();
-        scratch.write("gatefold.toml", two_sources(&scratch) + config);
+        scratch.write("gatefold.toml", two_sources(&scratch) + WITHOUT_ENCODER + keys);
         let args = ["serve", "--listen", "127.0.0.1:0", "--log", "trace"];
         let gateway = Gateway::start(&scratch, &args);
         gateway.await_log("listening").await;
@@ -138,7 +139,7 @@ async fn a_query_with_a_secret_in_it_is_not_kept() {
 
 #[tokio::test]
 async fn switched_off_nothing_is_learnt() {
-    let world = World::new("[search]\nlearn = false\n").await;
+    let world = World::new("learn = false\n").await;
     let before = world.found(&teaching()).await;
     world.call().await;
     tokio::time::sleep(LEARNT).await;

@@ -46,6 +46,9 @@ pub(super) async fn run(
     let left_out = catalogue::complete(&app, &Progress::new(output, "learning"), |_| false).await;
     catalogue::warn_of(&left_out, output);
     resolve_tools(&mut tasks, &app, output);
+    if !catalogue::await_encoder(&app).await {
+        output.warning(catalogue::WITHOUT_ENCODER);
+    }
     let compared = compare(&tasks, asked, &model, &app, output).await;
     app.close().await;
     let (measured, failures) = compared?;

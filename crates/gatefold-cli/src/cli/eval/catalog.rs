@@ -5,6 +5,7 @@ use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound, told_
 use serde::Serialize;
 
 use super::EvalCatalog;
+use super::search::await_reading;
 use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;
@@ -74,6 +75,9 @@ pub(super) async fn run(
         output,
         |_| false,
         async |pinned, failed| {
+            if let Some(encoder) = pinned.view().snapshot().encoder() {
+                await_reading(&**encoder, output);
+            }
             let report = examine(pinned.view(), asked.limit);
             if output.is_json() {
                 output.json(&report);

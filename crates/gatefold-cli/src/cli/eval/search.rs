@@ -180,7 +180,7 @@ fn encoder(
     Ok(encoder)
 }
 
-fn await_reading(encoder: &dyn Encoder, output: &Output) {
+pub(super) fn await_reading(encoder: &dyn Encoder, output: &Output) {
     if !encoder.finish(READING) {
         output.warning("the encoder has not read everything; the rest is ranked without it");
     }

@@ -64,19 +64,19 @@ pub(super) const SEARCH: FixedSection = FixedSection {
         Key {
             details: "`builtin` is our own, part of the program, and made for requests and tools in English. It \
                       reads every tool in the background, which takes a quarter of a minute of one core for \
-                      2,500 tools, and keeps their vectors in the state directory. A search then takes some \
-                      4 ms, and the process 35 MB more. A path names another one: a folder with \
+                      2,500 tools, and keeps their vectors in the state directory; until it has read them all, tools \
+                      are ranked without it. A search then takes some 4 ms, and the process 35 MB more. A path names another one: a folder with \
                       `model.onnx` and `vocab.txt`, or an ONNX file with `vocab.txt` beside it, BERT-like, \
                       pooled as `1_Pooling/config.json` beside it says, by default to the mean; a folder \
                       `builtin` is `./builtin`. `gatefold model get` downloads one, which takes three times \
                       as long and 180 MB. With `none`, tools are ranked by their words and by our table of \
-                      words' meanings. If an encoder cannot be opened, searches run without it; the log, \
+                      words' meanings, as they are by a program that was built without the feature `encoder`. If an encoder cannot be opened, searches run without it; the log, \
                       `gatefold doctor` and `gatefold check` say so.",
             value: |config| {
                 let model = config.search.encoder.as_ref();
                 Some(model.map_or_else(|| WITHOUT_ENCODER.to_owned(), ToString::to_string).into())
             },
-            example: "\"builtin\"",
+            example: "\"none\"",
             ..Key::new(
                 "encoder",
                 Kind::Encoder,
