@@ -23,7 +23,8 @@ const THREADS: usize = 2;
 ///
 /// Opening reads each file once, expands the weights into tensors and packs them for the processor;
 /// otherwise each run would pack them again. The reference model's 23 MB become about 160 MB, as
-/// the runtime keeps the word embeddings as `f32`, and 180 MB at the peak.
+/// the runtime keeps the word embeddings as `f32`, and 180 MB at the peak. The built-in one is in the
+/// runtime's own format, of which only the packed weights are copied.
 pub struct Model {
     network: Network,
     vocabulary: Vocabulary,

@@ -16,7 +16,7 @@ fn encode(text: &str) -> Vector {
     model().encode(text, TOKENS).unwrap()
 }
 
-/// The figures of onnxruntime 1 with the same file, each text by itself: `models/export.py`.
+/// The figures of onnxruntime 1 with the same network, each text by itself: `models/export.py`.
 #[test]
 fn cosines_are_those_of_another_runtime() {
     let golden: Vec<(String, String, f32)> =
