@@ -1,4 +1,4 @@
-//! How fast a model opens and encodes: `cargo run --release -p gatefold-encoder --example speed --
+//! How fast a model opens and encodes, and the memory it takes: `cargo run --release -p gatefold-encoder --example speed --
 //! FOLDER [VECTORS]`, or `builtin` in place of the folder. `VECTORS` is a JSON list of texts with the vectors that another runtime
 //! computed, to compare with.
 
@@ -16,6 +16,7 @@ fn main() {
     let folder = arguments.next().expect("name the model's folder");
     let is_builtin = folder.as_os_str() == ModelPlace::BUILTIN;
     let place = if is_builtin { ModelPlace::Builtin } else { ModelPlace::Files(folder) };
+    print_memory("before");
     let begun = Instant::now();
     let model = place.open().unwrap();
     println!("opened in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
@@ -25,12 +26,21 @@ fn main() {
         let encode = || drop(model.encode(&text, tokens).unwrap());
         println!("{tokens:4} tokens: {:.2} ms", median_ms(encode));
     }
+    print_memory("after");
     let vector = model.encode(word, 128).unwrap();
     let cache = vec![vector.quantize(); 10_000];
     let scan = || assert!(cache.iter().map(|passage| passage.cosine(&vector)).sum::<f32>() > 0.0);
     println!("10,000 cosines: {:.2} ms", median_ms(scan));
     if let Some(path) = arguments.next() {
         compare(&model, &std::fs::read_to_string(path).unwrap());
+    }
+}
+
+/// The memory of this process in RAM, on Linux.
+fn print_memory(when: &str) {
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return };
+    if let Some(resident) = status.lines().find_map(|line| line.strip_prefix("VmRSS:")) {
+        println!("memory {when}: {}", resident.trim());
     }
 }
 

@@ -151,9 +151,10 @@ impl Embedder {
         self.shared.work().progress
     }
 
-    /// Whether nothing is left to do, be it that texts failed or were left out.
+    /// Whether nothing is left to do that could be done: texts may have failed or been left out, or
+    /// there is no thread.
     pub fn is_idle(&self) -> bool {
-        !self.shared.work().is_busy()
+        self.thread.is_none() || !self.shared.work().is_busy()
     }
 
     /// Waits until nothing is left to do, at most `limit`. Returns whether every wanted text has a

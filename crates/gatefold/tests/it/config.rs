@@ -667,7 +667,7 @@ fn an_encoder_is_built_in_or_in_files_or_there_is_none() {
     assert_eq!(read("[search]\nencoder = 'models/own'"), files("models/own"));
     assert_eq!(read("[search]\nencoder = './builtin'"), files("./builtin"));
     assert_eq!(read("search.encoder = '${KIND:-none}'"), None);
-    assert_eq!(read("[search]\nlearn = true"), None);
+    assert_eq!(read("[search]\nlearn = true"), ModelPlace::builtin(), "the default");
 }
 
 #[test]
