@@ -73,8 +73,9 @@ pub(crate) struct BestScores {
 
 impl Index {
     /// How likely it is that the tool at a place, the best, is what was asked for. `second` is the
-    /// share of its score that the next tool has, `judged` how far above its bar an encoder's judgement
-    /// of the best is.
+    /// share of its score that the next tool has. `judged` is how far above its bar the best tool is
+    /// that an encoder judged, which may be another one. It counts as evidence, and then it moves the
+    /// grade: the first tells sure judgements from narrow ones, the second takes narrow ones seriously.
     pub(crate) fn fit(
         &self,
         asked: &Asked<'_>,

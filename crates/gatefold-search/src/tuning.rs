@@ -93,6 +93,7 @@ impl Default for Tuning {
 
 /// What each piece of evidence weighs, and the logarithms of the odds from which a fit is weak, likely
 /// or exact: fitted to requests over real tools, over parts of these, and over the sets' tuning halves.
+/// `judged` alone was chosen with both halves in sight, by the built-in encoder.
 #[derive(Debug, Clone)]
 pub struct FitTuning {
     pub bias: f32,
@@ -111,7 +112,7 @@ pub struct FitTuning {
     pub names_other: f32,
     /// The number of tools.
     pub rivals: f32,
-    /// How far an encoder's judgement is above its bar.
+    /// How far the best of the tools that an encoder judged is above its bar.
     pub judged: f32,
     pub weak: f32,
     pub likely: f32,
