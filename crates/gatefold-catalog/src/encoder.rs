@@ -12,8 +12,9 @@ pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// once.
     fn read(&self, passages: Vec<String>);
 
-    /// Waits until all passages are read, at most `limit`, and returns whether they are. For
-    /// measurements and commands; the search of a client never waits.
+    /// Waits until nothing is left to read, past requests included, at most `limit`, and returns
+    /// whether nothing is: also if it cannot read at all. For measurements; the search of a client
+    /// never waits.
     fn finish(&self, limit: Duration) -> bool;
 
     /// How similar a request is to passages, in their order: cosines; none for those that it was not
@@ -23,9 +24,9 @@ pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// cannot fail: what it cannot judge counts as not read.
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>>;
 
-    /// The same for past requests. The encoder starts to read those it does not know, beginning
-    /// with those of the latest search. It must not keep anything of them beyond the life of the
-    /// process, because they may be erased.
+    /// The same for past requests: none for all until the passages and all of these are read. The
+    /// encoder starts to read those that it does not know, beginning with those of the latest search.
+    /// It must not keep anything of them beyond the life of the process, because they may be erased.
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
 
     /// The bar above which something fits, if its cosines are on another scale than those of the

@@ -113,9 +113,18 @@ impl Embedder {
     /// Replaces the set of texts to encode; those already in the cache are done. Texts that failed
     /// before are left out, and so is what exceeds [`QUEUE_TEXTS`].
     pub fn want(&self, texts: Vec<Arc<str>>) {
+        self.enqueue(keyed(texts).collect());
+    }
+
+    /// Adds texts to those that wait, before them.
+    pub fn want_also(&self, texts: Vec<Arc<str>>) {
+        let waiting = self.shared.work().queue.clone();
+        self.enqueue(keyed(texts).chain(waiting).collect());
+    }
+
+    fn enqueue(&self, mut queue: VecDeque<(Key, Arc<str>)>) {
         let mut seen = HashSet::new();
-        let keyed = texts.into_iter().map(|text| (passage_key(&text), text));
-        let mut queue: VecDeque<_> = keyed.filter(|(key, _)| seen.insert(*key)).collect();
+        queue.retain(|(key, _)| seen.insert(*key));
         let vectors = self.shared.cache.read().unwrap_or_else(PoisonError::into_inner);
         queue.retain(|(key, _)| vectors.get(key).is_none());
         drop(vectors);
@@ -147,20 +156,30 @@ impl Embedder {
         self.shared.cache.read().unwrap_or_else(PoisonError::into_inner).get(key)
     }
 
+    /// The same for several, in their order.
+    pub fn vectors(&self, passages: &[&str]) -> Vec<Option<Arc<QuantizedVector>>> {
+        let vectors = self.shared.cache.read().unwrap_or_else(PoisonError::into_inner);
+        passages.iter().map(|passage| vectors.get(&passage_key(passage))).collect()
+    }
+
     pub fn progress(&self) -> Progress {
         self.shared.work().progress
     }
 
     /// Whether nothing is left to do that could be done: texts may have failed or been left out, or
-    /// there is no thread.
+    /// there is no thread, or none any more.
     pub fn is_idle(&self) -> bool {
-        self.thread.is_none() || !self.shared.work().is_busy()
+        !self.runs() || !self.shared.work().is_busy()
+    }
+
+    fn runs(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     /// Waits until nothing is left to do, at most `limit`. Returns whether every wanted text has a
     /// vector: `false` also where one failed or was left out.
     pub fn wait(&self, limit: Duration) -> bool {
-        let limit = if self.thread.is_some() { limit } else { Duration::ZERO };
+        let limit = if self.runs() { limit } else { Duration::ZERO };
         let is_busy = |work: &mut PendingTexts| work.is_busy();
         let waited = self.shared.changed.wait_timeout_while(self.shared.work(), limit, is_busy);
         let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -321,6 +340,10 @@ impl RequestCache {
         self.uses += 1;
         self.known.insert(key, (self.uses, encoded));
     }
+}
+
+fn keyed(texts: Vec<Arc<str>>) -> impl Iterator<Item = (Key, Arc<str>)> {
+    texts.into_iter().map(|text| (passage_key(&text), text))
 }
 
 fn request_key(text: &str, tokens: usize) -> Key {

@@ -1,8 +1,9 @@
 //! Sentence encoder for the search of tools: a model's files in, unit vectors out.
 //!
-//! A [`Model`] runs a BERT-like encoder from its ONNX file, or the one that is part of the program. A [`VectorCache`] keeps the vectors of
-//! passages on disk, and an [`Embedder`] fills it in the background. [`mod@reference`] extracts the
-//! model that Gatefold is measured with from packages that someone downloaded.
+//! A [`Model`] runs a BERT-like encoder from its ONNX file, or the one that is part of the program.
+//! A [`VectorCache`] keeps the vectors of passages on disk, and an [`Embedder`] fills it in the
+//! background. [`mod@reference`] extracts the model that Gatefold is measured with from packages
+//! that someone downloaded.
 //!
 //! The ONNX runtime takes long to build, so it is a feature, `runtime`, on by default. Without it
 //! the API is the same, but no model can be opened and the error says so.

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{
-    CACHED_VECTORS, Embedder, EncoderError, ModelPlace, REQUEST_TOKENS, VectorCache, passage_key,
+    CACHED_VECTORS, Embedder, EncoderError, ModelPlace, QuantizedVector, REQUEST_TOKENS,
+    VectorCache,
 };
 
 /// The file in the state directory that keeps the vectors of tools.
@@ -116,29 +117,9 @@ impl EncoderTier {
         Ok(OpenEncoder { tools: Embedder::start(model, vectors), past })
     }
 
-    /// The cosines of a request to the texts that were read, by the embedder that read them.
-    fn cosines(
-        &self,
-        request: &str,
-        texts: &[&str],
-        reader: impl Fn(&OpenEncoder) -> &Embedder,
-    ) -> Vec<Option<f32>> {
-        let unknown = || vec![None; texts.len()];
-        let Some(opened) = self.opened() else { return unknown() };
-        // `tools`, which encodes the request, pauses by itself.
-        let _pause = opened.past.pause();
-        match opened.tools.request(request, REQUEST_TOKENS) {
-            Ok(request) => {
-                let reader = reader(opened);
-                let similarity =
-                    |text: &&str| Some(reader.vector(&passage_key(text))?.cosine(&request));
-                texts.iter().map(similarity).collect()
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a request was ranked without the encoder");
-                unknown()
-            }
-        }
+    /// The encoder, once it has read all tools.
+    fn ready(&self) -> Option<&OpenEncoder> {
+        self.opened().filter(|opened| opened.tools.is_idle())
     }
 
     fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {
@@ -162,13 +143,15 @@ impl Encoder for EncoderTier {
                 *waiting = None;
                 opened.tools.want(passages);
             }
+            Some(None) => *waiting = None,
             // Opening it takes them from here.
-            _ => *waiting = Some(passages),
+            None => *waiting = Some(passages),
         }
     }
 
     fn finish(&self, limit: Duration) -> bool {
-        self.opened().is_some_and(|opened| opened.tools.wait(limit) && opened.past.wait(limit))
+        let is_done = |reader: &Embedder| reader.wait(limit) || reader.is_idle();
+        self.opened().is_none_or(|opened| is_done(&opened.tools) && is_done(&opened.past))
     }
 
     fn bar(&self) -> Option<f32> {
@@ -179,24 +162,42 @@ impl Encoder for EncoderTier {
     }
 
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
-        let has_read = |opened: &OpenEncoder| opened.tools.is_idle();
-        if self.opened().is_some_and(has_read) {
-            self.cosines(request, passages, |opened| &opened.tools)
-        } else {
-            vec![None; passages.len()]
-        }
+        let Some(opened) = self.ready() else { return vec![None; passages.len()] };
+        opened.cosines(request, &opened.tools.vectors(passages))
     }
 
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
-        let similarities = self.cosines(request, past, |opened| &opened.past);
-        let is_unknown = |(_, similarity): &(&&str, &Option<f32>)| similarity.is_none();
-        let unknown: Vec<_> = past.iter().zip(&similarities).filter(is_unknown).collect();
-        if !unknown.is_empty()
-            && let Some(opened) = self.opened()
-        {
-            opened.past.want(unknown.into_iter().map(|(text, _)| Arc::from(*text)).collect());
+        let Some(opened) = self.ready() else { return vec![None; past.len()] };
+        let vectors = opened.past.vectors(past);
+        let is_unread = |(_, vector): &(&&str, &Option<_>)| vector.is_none();
+        let unread: Vec<_> = past.iter().zip(&vectors).filter(is_unread).collect();
+        if !unread.is_empty() {
+            opened.past.want_also(unread.into_iter().map(|(text, _)| Arc::from(*text)).collect());
+            if !opened.past.is_idle() {
+                return vec![None; past.len()];
+            }
         }
-        similarities
+        opened.cosines(request, &vectors)
+    }
+}
+
+impl OpenEncoder {
+    /// The cosines of a request to texts by their vectors.
+    fn cosines(&self, request: &str, texts: &[Option<Arc<QuantizedVector>>]) -> Vec<Option<f32>> {
+        if texts.iter().all(Option::is_none) {
+            return vec![None; texts.len()];
+        }
+        // `tools`, which encodes the request, pauses by itself.
+        let _pause = self.past.pause();
+        match self.tools.request(request, REQUEST_TOKENS) {
+            Ok(request) => {
+                texts.iter().map(|text| text.as_ref().map(|text| text.cosine(&request))).collect()
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a request was ranked without the encoder");
+                vec![None; texts.len()]
+            }
+        }
     }
 }
 
@@ -235,9 +236,29 @@ mod tests {
         // So many take longer than the test.
         encoder.read(texts(CACHED_VECTORS));
         assert_eq!(judged(), None, "this one is read, the others are not");
+        assert!(!encoder.await_tools(Duration::ZERO) && !encoder.finish(Duration::ZERO));
+        assert_eq!(encoder.past_similarities("print it", &["print this"]), [None]);
         encoder.read(texts(2));
         assert!(encoder.await_tools(Duration::from_mins(1)));
         assert!(judged().is_some());
+    }
+
+    #[cfg(feature = "encoder")]
+    #[test]
+    fn past_requests_are_judged_when_all_of_them_are_read() {
+        let home = tempfile::tempdir().unwrap();
+        let encoder = EncoderTier::new(&ModelPlace::Builtin, home.path());
+        let judged = |past: &[&str]| {
+            let judged = encoder.past_similarities("print it", past);
+            assert!(judged.iter().all(|one| one.is_some() == judged[0].is_some()), "{judged:?}");
+            judged[0].is_some()
+        };
+        let (written, asked) = (["a summary", "a request"], ["print this", "copy that"]);
+        assert!(!judged(&written) && !judged(&asked), "nobody has read them");
+        assert!(encoder.finish(Duration::from_mins(1)));
+        assert!(judged(&written) && judged(&asked), "neither replaced the other");
+        assert!(!judged(&["print this", "copy that", "burn those"]));
+        assert!(judged(&asked), "whose are read need not wait for others");
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::*;
 const LONG: Duration = Duration::from_secs(20);
 const DIMENSIONS: usize = 3;
 
-/// A model whose vectors are of a text's first bytes. What begins with `bad` fails.
+/// A model whose vectors are of a text's first bytes. What begins with `bad` fails, and what begins
+/// with `panic` does that.
 #[derive(Default)]
 struct Letters {
     passages: AtomicUsize,
@@ -28,6 +29,7 @@ impl Encode for Letters {
             gate.lock().unwrap().recv().ok();
         }
         self.passages.fetch_add(1, Ordering::SeqCst);
+        assert!(!text.starts_with("panic"), "as the test wants it");
         if text.starts_with("bad") {
             return Err(EncoderError::Output { fault: "nothing".to_owned() });
         }
@@ -129,6 +131,31 @@ fn new_wants_replace_those_that_wait() {
     assert!(embedder.wait(LONG));
     assert_eq!(model.passages.load(Ordering::SeqCst), 2);
     assert_eq!(embedder.vector(&passage_key("b")), None);
+}
+
+#[test]
+fn what_is_wanted_also_comes_before_what_waits() {
+    let (model, embedder, open) = at_the_first_of_three();
+    embedder.want_also(vec!["x".into(), "c".into(), "a".into()]);
+    let waiting: Vec<_> =
+        embedder.shared.work().queue.iter().map(|(_, text)| text.to_string()).collect();
+    assert_eq!(waiting, ["x", "c", "b"], "`a` is under work");
+    for _ in 0..4 {
+        open.send(()).unwrap();
+    }
+    assert!(embedder.wait(LONG));
+    assert_eq!(model.passages.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn nobody_waits_for_a_thread_that_is_gone() {
+    let (_model, embedder) = embedder();
+    want(&embedder, &["panic", "a"]);
+    while embedder.runs() {
+        std::thread::yield_now();
+    }
+    assert!(embedder.is_idle() && !embedder.wait(LONG));
+    assert_eq!(embedder.vector(&passage_key("a")), None);
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn check(harm: impl Fn(&mut Vec<u8>), expected: &[usize]) {
 const RECORD: usize = KEY_BYTES + SCALE_BYTES + DIMENSIONS + CHECKSUM_BYTES;
 
 #[test]
-fn a_shelf_keeps_its_vectors() {
+fn a_cache_keeps_its_vectors() {
     check(|_| (), &[0, 1, 2, 3]);
 }
 
@@ -91,7 +91,7 @@ fn models_do_not_share_vectors() {
 }
 
 #[test]
-fn a_full_shelf_loses_its_older_half_on_the_next_opening() {
+fn a_full_cache_loses_its_older_half_on_the_next_opening() {
     let (_folder, path) = filled(CAPACITY);
     let mut cache = open(&path);
     assert_eq!(held(&cache), [4, 5, 6, 7]);

@@ -21,11 +21,11 @@ impl App {
     /// Waits until the encoder has read all tools, at most `limit`. Returns whether searches are as
     /// they will stay: also where there is no encoder, or none that can be used.
     pub async fn await_encoder(&self, limit: Duration) -> bool {
-        let Some(encoder) = self.applied.load().encoder.clone() else { return true };
         let until = Instant::now() + limit;
         loop {
-            let asked = Arc::clone(&encoder);
-            let has_read = tokio::task::spawn_blocking(move || asked.await_tools(STEP)).await;
+            // Looked up each time, because a new configuration may have another one.
+            let Some(encoder) = self.applied.load().encoder.clone() else { return true };
+            let has_read = tokio::task::spawn_blocking(move || encoder.await_tools(STEP)).await;
             if has_read.unwrap_or(true) {
                 return true;
             }
