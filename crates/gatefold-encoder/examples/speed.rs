@@ -1,10 +1,10 @@
-//! How fast a model opens and encodes, and the memory it takes: `cargo run --release -p gatefold-encoder --example speed --
-//! FOLDER [VECTORS]`, or `builtin` in place of the folder. `VECTORS` is a JSON list of texts with the vectors that another runtime
-//! computed, to compare with.
+//! How fast a model opens and encodes, and the memory it takes: `cargo run --release -p
+//! gatefold-encoder --example speed -- FOLDER [VECTORS]`, or `builtin` in place of the folder.
+//! `VECTORS` is a JSON list of texts with the vectors that another runtime computed, to compare with.
+//! A model takes as many cores as it may, at most two: `taskset -c 0` leaves it one.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement at the terminal")]
 
-use std::path::PathBuf;
 use std::time::Instant;
 
 use gatefold_encoder::{Model, ModelPlace, Vector};
@@ -12,10 +12,9 @@ use gatefold_encoder::{Model, ModelPlace, Vector};
 const RUNS: usize = 200;
 
 fn main() {
-    let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let folder = arguments.next().expect("name the model's folder");
-    let is_builtin = folder.as_os_str() == ModelPlace::BUILTIN;
-    let place = if is_builtin { ModelPlace::Builtin } else { ModelPlace::Files(folder) };
+    let mut arguments = std::env::args().skip(1);
+    let name = arguments.next().expect("name the model's folder");
+    let place = ModelPlace::named(&name).expect("a model has a name other than `none`");
     print_memory("before");
     let begun = Instant::now();
     let model = place.open().unwrap();

@@ -50,9 +50,21 @@ impl ModelPlace {
     /// What stands for the built-in model, in configurations and on command lines.
     pub const BUILTIN: &str = builtin::NAME;
 
+    /// What stands for no model there.
+    pub const NONE: &str = "none";
+
     /// The model that is part of the program, where the program has one.
     pub fn builtin() -> Option<Self> {
         cfg!(feature = "runtime").then_some(Self::Builtin)
+    }
+
+    /// The model that somebody named, or none. A folder with such a name is `./builtin`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            Self::NONE => None,
+            Self::BUILTIN => Some(Self::Builtin),
+            path => Some(Self::Files(path.into())),
+        }
     }
 
     /// Opens the model and tries it on a short text.

@@ -394,6 +394,13 @@ pub(crate) enum ModeName {
     Semantic,
 }
 
+impl ModeName {
+    /// Whether an encoder counts.
+    pub(crate) fn ranks_by_meaning(self) -> bool {
+        matches!(self, Self::Hybrid | Self::Semantic)
+    }
+}
+
 impl From<ModeName> for SearchMode {
     fn from(name: ModeName) -> Self {
         match name {

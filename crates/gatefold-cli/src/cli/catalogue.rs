@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use gatefold::{App, ConnectObserver, Environment};
+use gatefold::{App, Environment};
 use gatefold_catalog::{Tool, View};
 use gatefold_core::{Domain, ToolName};
 use gatefold_dispatch::PinnedTurn;
@@ -42,14 +42,17 @@ pub(super) async fn with_catalog(
 /// How long a command waits for the encoder to read the tools, which it does once.
 const ENCODER_WAIT: Duration = Duration::from_mins(1);
 
+/// What people see of the encoder meanwhile.
+pub(super) const READING: &str = "the encoder reads the tools";
+
 /// What people are told of a ranking for which that was not enough.
-pub(super) const WITHOUT_ENCODER: &str =
+pub(super) const UNREAD_TOOLS: &str =
     "the encoder has not read all tools yet, so this ranking is without it; ask again later";
 
 /// Waits until the encoder has read the tools, so that a search finds what it will find from then on.
 /// Returns whether it has.
-pub(super) async fn await_encoder(app: &App) -> bool {
-    app.await_encoder(ENCODER_WAIT).await
+pub(super) async fn await_encoder(app: &App, progress: &Progress) -> bool {
+    progress.during(READING, app.await_encoder(ENCODER_WAIT)).await
 }
 
 /// A source that could not be asked.
@@ -63,13 +66,13 @@ pub(super) struct LeftOutSource {
 /// that could not be asked.
 pub(super) async fn complete(
     app: &App,
-    follower: &impl ConnectObserver,
+    progress: &Progress,
     is_enough: impl FnOnce(&View) -> bool,
 ) -> Vec<LeftOutSource> {
     if is_enough(app.pin().view()) {
         return Vec::new();
     }
-    let failed = app.learn(follower).await.into_iter();
+    let failed = app.learn(progress).await.into_iter();
     let left_out = failed.map(|(domain, error)| {
         let reason = reason(&error, &domain);
         LeftOutSource { domain, reason }

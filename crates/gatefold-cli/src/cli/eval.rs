@@ -53,10 +53,10 @@ pub(crate) struct EvalSearch {
     /// The requests, with the tools that fit each
     #[arg(long, value_name = "FILE")]
     queries: PathBuf,
-    /// Also use a sentence encoder: `builtin`, or a folder or file; without `--tools` it is that of
-    /// `gatefold.toml`
+    /// The sentence encoder: `builtin`, `none`, or a folder or file [default: `builtin`; for the
+    /// configured sources `search.encoder`]
     #[arg(long, value_name = "PATH", requires = "tools")]
-    encoder: Option<PathBuf>,
+    encoder: Option<String>,
     /// How tools are ranked
     #[arg(long, value_enum, default_value_t)]
     mode: ModeName,

@@ -2,12 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::IsTerminal as _;
+use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gatefold::ConnectObserver;
 use gatefold_core::Domain;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::time::timeout;
 
 use super::output::Output;
 use super::{stderr, visible};
@@ -17,6 +19,9 @@ const LINES: usize = 8;
 
 /// How many items without a line are remembered. Later ones are counted in the bar and never named.
 const WAITING: usize = 1024;
+
+/// What takes no longer than this is not worth a line.
+pub(super) const MOMENT: Duration = Duration::from_millis(300);
 
 /// How often the seconds are redrawn.
 const TICK: Duration = Duration::from_millis(200);
@@ -64,6 +69,23 @@ impl Progress {
             shown: Vec::new(),
             waiting: VecDeque::new(),
         })))
+    }
+
+    /// Progress that nobody sees.
+    pub(super) fn hidden() -> Self {
+        Self(ProgressView::Nothing)
+    }
+
+    /// Shows an item while `work` runs, if that takes longer than a moment.
+    pub(super) async fn during<T>(&self, name: &str, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        if let Ok(done) = timeout(MOMENT, work.as_mut()).await {
+            return done;
+        }
+        self.begin(name);
+        let done = work.await;
+        self.end(name);
+        done
     }
 
     /// Starts one item.

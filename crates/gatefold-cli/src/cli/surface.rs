@@ -68,11 +68,12 @@ pub(super) async fn run(
         let session = session::open(shared, environment).await.map_err(control::without_any)?;
         let progress = Progress::new(output, "learning");
         let left_out = catalogue::complete(&session.app, &progress, |_| false).await;
-        let searches = surface.request.is_some() || surface.table || surface.diff.is_some();
-        if searches && !catalogue::await_encoder(&session.app).await {
-            output.warning(catalogue::WITHOUT_ENCODER);
+        let searches = surface.request.is_some() || surface.table;
+        if searches && !catalogue::await_encoder(&session.app, &progress).await {
+            output.warning(catalogue::UNREAD_TOOLS);
         }
         let printout = printout(&session.app, surface).await;
+        drop(progress);
         session.app.close().await;
         catalogue::warn_of(&left_out, output);
         let printout = printout?;

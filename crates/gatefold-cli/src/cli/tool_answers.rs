@@ -1,7 +1,7 @@
 //! The requests of `gatefold tools` and their answers, given by a running gateway or by one that
 //! the command opens itself.
 
-use gatefold::{App, ConnectObserver};
+use gatefold::App;
 use gatefold_catalog::{Hit, Scope, Tool, View, fit, search};
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use gatefold_dispatch::{Caller, PinnedTurn};
@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use super::arguments::ModeName;
 use super::catalogue::{self, LeftOutSource, NO_SOURCE, resolve};
 use super::failure::{ReportedFault, usage, with_help};
+use super::progress::Progress;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -25,7 +26,7 @@ pub(super) enum ToolsRequest {
 
 impl ToolsRequest {
     fn ranks_by_meaning(&self) -> bool {
-        matches!(self, Self::Search { mode: ModeName::Hybrid | ModeName::Semantic, .. })
+        matches!(self, Self::Search { mode, .. } if mode.ranks_by_meaning())
     }
 }
 
@@ -60,6 +61,7 @@ pub(super) enum ToolsAnswer {
 pub(super) struct FoundTools {
     pub(super) fit: Fit,
     /// Whether the encoder had not read all tools yet, so that they were ranked without it.
+    #[serde(default)]
     pub(super) is_early: bool,
     pub(super) tools: Vec<ListedTool>,
 }
@@ -123,14 +125,9 @@ pub(super) enum CallAnswer {
 }
 
 /// Answers a request. Sources that were never reached are asked first, if the request needs them.
-pub(super) async fn ask(
-    app: &App,
-    request: &ToolsRequest,
-    follower: &impl ConnectObserver,
-) -> AnsweredRequest {
-    let left_out = catalogue::complete(app, follower, |view| is_known(request, view)).await;
-    let is_early = request.ranks_by_meaning() && !catalogue::await_encoder(app).await;
-    let answer = answer(request, is_early, &app.pin()).await.map_err(ReportedFault::from);
+pub(super) async fn ask(app: &App, request: &ToolsRequest, progress: &Progress) -> AnsweredRequest {
+    let left_out = catalogue::complete(app, progress, |view| is_known(request, view)).await;
+    let answer = answer(request, app, progress).await.map_err(ReportedFault::from);
     AnsweredRequest { answer, left_out }
 }
 
@@ -145,9 +142,11 @@ fn is_known(request: &ToolsRequest, view: &View) -> bool {
 
 async fn answer(
     request: &ToolsRequest,
-    is_early: bool,
-    pinned: &PinnedTurn,
+    app: &App,
+    progress: &Progress,
 ) -> anyhow::Result<ToolsAnswer> {
+    let is_early = request.ranks_by_meaning() && !catalogue::await_encoder(app, progress).await;
+    let pinned = &app.pin();
     let view = pinned.view();
     match request {
         ToolsRequest::List { domain } => list(view, domain.as_deref()).map(ToolsAnswer::Tools),

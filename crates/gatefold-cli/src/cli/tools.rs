@@ -6,7 +6,7 @@ use gatefold_core::Domain;
 use gatefold_search::Fit;
 
 use super::arguments::{SharedOptions, Tools};
-use super::catalogue::{self, WITHOUT_ENCODER};
+use super::catalogue::{self, UNREAD_TOOLS};
 use super::control::{self, ControlRequest};
 use super::output::{Output, Style};
 use super::progress::Progress;
@@ -96,7 +96,7 @@ fn print_tools(tools: &[ListedTool], output: &Output) {
 fn print_found(request: &ToolsRequest, found: &FoundTools, output: &Output) {
     let FoundTools { fit, is_early, tools } = found;
     if *is_early {
-        output.warning(WITHOUT_ENCODER);
+        output.warning(UNREAD_TOOLS);
     }
     if output.is_json() {
         let query = if let ToolsRequest::Search { query, .. } = request { query } else { "" };

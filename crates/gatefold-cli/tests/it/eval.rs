@@ -69,7 +69,7 @@ fn the_configured_sources_are_measured_where_no_tools_are_given() {
 /// Neither request shares a word with the tool that it needs.
 #[cfg(feature = "encoder")]
 #[test]
-fn the_built_in_encoder_is_measured_by_its_name() {
+fn listed_tools_are_searched_with_the_encoder_that_is_named_or_the_built_in_one() {
     let scratch = Scratch::new();
     let tools = [
         ("forecast", "Returns the weather of a place for the next days."),
@@ -88,10 +88,16 @@ fn the_built_in_encoder_is_measured_by_its_name() {
     ];
     scratch.write("requests.jsonl", requests.map(|request| request.to_string()).join("\n"));
     let set = ["eval", "search", "--queries", "requests.jsonl", "--tools", "tools.jsonl", "--json"];
-    let measured = run(&scratch, &[&set[..], &["--encoder", "builtin"]].concat());
-    assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""));
-    near(&measured.json()["recall@1"], 1.0);
-    near(&run(&scratch, &set).json()["recall@1"], 0.0);
+    for (more, recall) in [
+        (&[][..], 1.0),
+        (&["--encoder", "builtin"], 1.0),
+        (&["--encoder", "none"], 0.0),
+        (&["--mode", "keyword"], 0.0),
+    ] {
+        let measured = run(&scratch, &[&set[..], more].concat());
+        assert_eq!((measured.code, measured.stderr.as_str()), (Some(0), ""), "{more:?}");
+        near(&measured.json()["recall@1"], recall);
+    }
 }
 
 #[test]
@@ -157,10 +163,18 @@ fn an_encoder_that_cannot_be_opened_is_not_measured_without() {
     let scratch = scratch();
     std::fs::create_dir(scratch.path().join("empty")).unwrap();
     scratch.write("gatefold.toml", two_sources(&scratch) + "[search]\nencoder = 'empty'\n");
+    scratch.write("tasks.jsonl", r#"{"request":"report a bug","tools":[]}"#);
     let set = ["eval", "search", "--queries", "requests.jsonl"];
-    for more in [&["--tools", "tools.jsonl", "--encoder", "empty"][..], &[]] {
+    let named = ["--tools", "tools.jsonl", "--encoder", "empty"];
+    let agent = ["agent", "tasks.jsonl", "--model", "m", "--model-url", "http://127.0.0.1:1/v1"];
+    for command in [
+        [&set[..], &named].concat(),
+        set.to_vec(),
+        vec!["eval", "catalog"],
+        [&["eval"][..], &agent].concat(),
+    ] {
         for json in [&[][..], &["--json"]] {
-            let refused = run(&scratch, &[&set[..], more, json].concat());
+            let refused = run(&scratch, &[&command[..], json].concat());
             let said = format!("{}{}", refused.stdout, refused.stderr);
             assert_eq!(refused.code, Some(1), "{said}");
             assert!(said.contains("/empty` cannot be used: "), "{said}");
@@ -168,6 +182,9 @@ fn an_encoder_that_cannot_be_opened_is_not_measured_without() {
             assert!(!said.contains("recall"), "{said}");
         }
     }
-    let without = run(&scratch, &[&set[..], &["--tools", "tools.jsonl"]].concat());
-    assert_eq!(without.code, Some(0), "the configured one is for the configured sources");
+    for more in [&["--tools", "tools.jsonl"][..], &["--mode", "keyword"]] {
+        let measured = run(&scratch, &[&set[..], more].concat());
+        let said = (measured.code, measured.stderr.contains("the encoder"));
+        assert_eq!(said, (Some(0), false), "{more:?} need not have the configured one");
+    }
 }

@@ -89,7 +89,8 @@ pub(crate) fn two_sources(scratch: &Scratch) -> String {
     format!("{}{}", source("issues"), source("units"))
 }
 
-/// For tests of exact answers: with an encoder, those before it has read all tools differ from those after.
+/// For tests of exact answers: with an encoder, those before it has read all tools differ from those
+/// after.
 pub(crate) const WITHOUT_ENCODER: &str = "[search]\nencoder = 'none'\n";
 
 /// A running gateway. Dropping it kills it.

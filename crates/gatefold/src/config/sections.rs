@@ -273,16 +273,12 @@ fn search(table: &mut Table<'_>, search: &mut SearchConfig) {
     search.texts = keys.texts.map(|path| path.0);
 }
 
-/// What `search.encoder` says where searches go by words and the table alone.
-pub(crate) const WITHOUT_ENCODER: &str = "none";
-
-/// No encoder, the built-in one, or one in files. A folder with such a name is `./builtin`.
+/// No encoder, the built-in one, or one in files, whose path is relative to the configuration.
 fn encoder(field: &Field<'_>) -> Option<ModelPlace> {
-    let Text(text) = field.read()?;
-    match text.as_str() {
-        WITHOUT_ENCODER => None,
-        ModelPlace::BUILTIN => Some(ModelPlace::Builtin),
-        _ => field.read::<FilePath>().map(|path| ModelPlace::Files(path.0)),
+    let Text(name) = field.read()?;
+    match ModelPlace::named(&name)? {
+        ModelPlace::Files(_) => field.read::<FilePath>().map(|path| ModelPlace::Files(path.0)),
+        ModelPlace::Builtin => Some(ModelPlace::Builtin),
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::ControlRequest;
 use crate::cli::failure::with_help;
+use crate::cli::progress::Progress;
 use crate::cli::recorded_state::RecordedState;
 use crate::cli::tool_answers;
 
@@ -21,7 +22,7 @@ pub(super) async fn answer(
         ControlRequest::Status => to_raw_value(&app.status())?,
         ControlRequest::Record => to_raw_value(&RecordedState::of(app).await?)?,
         ControlRequest::Tools(request) => {
-            to_raw_value(&tool_answers::ask(app, &request, &()).await)?
+            to_raw_value(&tool_answers::ask(app, &request, &Progress::hidden()).await)?
         }
         ControlRequest::Refresh { source } => {
             let domain = Domain::parse(&source).map_err(|_| unknown(app, &source))?;

@@ -19,6 +19,7 @@ use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
 
 use super::EvalAgent;
+use super::search::{await_reading, configured_model, examine};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::endpoint::ModelEndpoint;
 use crate::cli::failure::{usage, with_help};
@@ -42,14 +43,20 @@ pub(super) async fn run(
 ) -> anyhow::Result<ExitCode> {
     let mut tasks = read_tasks(&environment.directory().join(&asked.tasks))?;
     let model = asked.model.endpoint(environment)?;
+    examine(configured_model(shared, environment)?.as_ref(), environment).await?;
     let app = open(asked, shared, environment).await?;
-    let left_out = catalogue::complete(&app, &Progress::new(output, "learning"), |_| false).await;
+    let progress = Progress::new(output, "learning");
+    let left_out = catalogue::complete(&app, &progress, |_| false).await;
     catalogue::warn_of(&left_out, output);
     resolve_tools(&mut tasks, &app, output);
-    if !catalogue::await_encoder(&app).await {
-        output.warning(catalogue::WITHOUT_ENCODER);
-    }
-    let compared = compare(&tasks, asked, &model, &app, output).await;
+    drop(progress);
+    let compared = async {
+        if let Some(encoder) = app.pin().view().snapshot().encoder() {
+            await_reading(encoder, output).await?;
+        }
+        compare(&tasks, asked, &model, &app, output).await
+    };
+    let compared = compared.await;
     app.close().await;
     let (measured, failures) = compared?;
     let report = AgentReport::new(&asked.model.model, &tasks, &measured, &failures);

@@ -5,7 +5,7 @@ use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound, told_
 use serde::Serialize;
 
 use super::EvalCatalog;
-use super::search::await_reading;
+use super::search::{await_reading, configured_model, examine};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;
@@ -69,6 +69,8 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
+    let model = configured_model(shared, environment)?;
+    examine(model.as_ref(), environment).await?;
     catalogue::with_catalog(
         shared,
         environment,
@@ -76,9 +78,9 @@ pub(super) async fn run(
         |_| false,
         async |pinned, failed| {
             if let Some(encoder) = pinned.view().snapshot().encoder() {
-                await_reading(&**encoder, output);
+                await_reading(encoder, output).await?;
             }
-            let report = examine(pinned.view(), asked.limit);
+            let report = report(pinned.view(), asked.limit);
             if output.is_json() {
                 output.json(&report);
             } else {
@@ -90,7 +92,7 @@ pub(super) async fn run(
     .await
 }
 
-fn examine(view: &View, limit: usize) -> CatalogReport<'_> {
+fn report(view: &View, limit: usize) -> CatalogReport<'_> {
     let (mut confusable, mut hidden, mut definitions) = (Vec::new(), Vec::new(), Vec::new());
     for tool in view.tools() {
         let request = in_own_words(tool);

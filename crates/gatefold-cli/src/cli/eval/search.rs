@@ -1,6 +1,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -14,11 +15,14 @@ use gatefold_search::measure::{
 use gatefold_search::{Analysis, Entry, Index, SearchEvidence, SimilarityFn};
 use gatefold_store::create_private_directory;
 use serde::Serialize;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use super::{EvalSearch, ModeName};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
+use crate::cli::progress::Progress;
 use crate::cli::table::{Table, number_of};
 use crate::cli::{catalogue, paths, session};
 
@@ -26,7 +30,10 @@ use crate::cli::{catalogue, paths, session};
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
 
 /// How long an encoder may take to read texts that it does not know yet.
-const READING: Duration = Duration::from_mins(10);
+const READING_LIMIT: Duration = Duration::from_mins(10);
+
+/// How long one look at that waits.
+const STEP: Duration = Duration::from_millis(100);
 
 /// How many misses are shown to people, and how many `--json` has.
 const SHOWN_MISSES: usize = 10;
@@ -75,16 +82,18 @@ pub(super) async fn run(
         return Err(usage(format!("`{}` has no requests", asked.queries.display())));
     }
     let listed = asked.tools.as_ref().map(|path| read(path, read_tools)).transpose()?;
-    examine_encoder(asked, shared, environment).await?;
+    let model = chosen_model(asked, shared, environment)?;
+    examine(model.as_ref(), environment).await?;
     if let Some(listed) = listed {
         let ids = listed.iter().map(|tool| tool.id.as_str()).collect();
         warn_of_unknown(&ids, &requests, output);
         let index = index(&listed);
         let passages: Vec<_> = listed.iter().map(ListedTool::passage).collect();
-        let encoder = match &asked.encoder {
-            Some(named) => {
-                let model = model(named, environment);
-                Some(encoder(&model, passages.clone(), shared, environment, output)?)
+        let encoder = match &model {
+            Some(model) => {
+                let encoder = encoder(model, passages.clone(), shared, environment)?;
+                await_reading(&encoder, output).await?;
+                Some(encoder)
             }
             None => None,
         };
@@ -94,7 +103,7 @@ pub(super) async fn run(
                 encoder.as_ref().map_or_else(Vec::new, |one| one.similarities(asked, &passages))
             };
             let judge: Option<&SimilarityFn<'_>> = encoder.is_some().then_some(&judge);
-            let bar = encoder.as_ref().and_then(Encoder::bar);
+            let bar = encoder.as_ref().and_then(|one| one.bar());
             let aids = SearchEvidence { judge, bar, ..SearchEvidence::default() };
             let found = index.search_with(text, asked.mode.into(), |_| true, &aids, DEPTH).matches;
             found.iter().map(|found| listed[found.place].id.clone()).collect()
@@ -114,8 +123,10 @@ pub(super) async fn run(
             // The first search builds the index, which should not be timed, and determines the past
             // queries that the encoder has to read.
             found_in(view, &requests[0].text, asked.mode.into());
-            if let Some(encoder) = view.snapshot().encoder() {
-                await_reading(&**encoder, output);
+            if asked.mode.ranks_by_meaning()
+                && let Some(encoder) = view.snapshot().encoder()
+            {
+                await_reading(encoder, output).await?;
             }
             let answers = ask(&requests, |text| found_in(view, text, asked.mode.into()));
             print(&answers, view.tool_count(), asked.mode, output);
@@ -125,65 +136,97 @@ pub(super) async fn run(
     .await
 }
 
-/// Refuses an encoder that cannot be opened, because the figures would be those of a search without
-/// one.
-async fn examine_encoder(
+/// The encoder that a search would have: of listed tools the one that is asked for.
+fn chosen_model(
     asked: &EvalSearch,
     shared: &SharedOptions,
     environment: &Environment,
+) -> anyhow::Result<Option<ModelPlace>> {
+    if !asked.mode.ranks_by_meaning() {
+        return Ok(None);
+    }
+    if asked.tools.is_none() {
+        return configured_model(shared, environment);
+    }
+    let Some(name) = &asked.encoder else {
+        return Ok(ModelPlace::builtin());
+    };
+    Ok(ModelPlace::named(name).map(|model| match model {
+        ModelPlace::Files(path) => ModelPlace::Files(environment.directory().join(path)),
+        ModelPlace::Builtin => model,
+    }))
+}
+
+/// The encoder of the configured sources.
+pub(super) fn configured_model(
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<Option<ModelPlace>> {
+    let inputs = shared.inputs().located(environment)?;
+    Ok(load(&inputs, environment)?.search.encoder)
+}
+
+/// Refuses an encoder that cannot be opened, because the figures would be those of a search without
+/// one.
+pub(super) async fn examine(
+    model: Option<&ModelPlace>,
+    environment: &Environment,
 ) -> anyhow::Result<()> {
-    let chosen = match (&asked.encoder, &asked.tools) {
-        (Some(named), _) => Some(model(named, environment)),
-        (None, Some(_)) => None,
-        (None, None) => {
-            let inputs = shared.inputs().located(environment)?;
-            load(&inputs, environment)?.search.encoder
-        }
-    };
-    let Some(model) = chosen else {
-        return Ok(());
-    };
-    let (shown, help) = match &model {
-        ModelPlace::Builtin => (model.to_string(), "set `search.encoder` to \"none\""),
+    let Some(model) = model else { return Ok(()) };
+    let (shown, help) = match model {
+        ModelPlace::Builtin => (
+            model.to_string(),
+            "measure without it: `--encoder none`, or `search.encoder = \"none\"`",
+        ),
         ModelPlace::Files(path) => (
             paths::shown(path, environment),
             "name a folder with `model.onnx` and `vocab.txt`; `gatefold model get` downloads one",
         ),
     };
-    EncoderTier::examine(model).await.map(drop).map_err(|fault| {
+    EncoderTier::examine(model.clone()).await.map(drop).map_err(|fault| {
         with_help(format!("the encoder in `{shown}` cannot be used: {fault}"), help)
     })
 }
 
-/// The model that an option names.
-fn model(named: &Path, environment: &Environment) -> ModelPlace {
-    if named.as_os_str() == ModelPlace::BUILTIN {
-        return ModelPlace::Builtin;
-    }
-    ModelPlace::Files(environment.directory().join(named))
-}
-
-/// An encoder, once it has read the tools.
+/// An encoder that reads these passages.
 fn encoder(
     model: &ModelPlace,
     passages: Vec<String>,
     shared: &SharedOptions,
     environment: &Environment,
-    output: &Output,
-) -> anyhow::Result<EncoderTier> {
+) -> anyhow::Result<Arc<dyn Encoder>> {
     let state_dir = session::state_dir_alone(shared, environment)?;
     create_private_directory(&state_dir)
         .with_context(|| format!("`{}` cannot be created", state_dir.display()))?;
     let encoder = EncoderTier::new(model, &state_dir);
     encoder.read(passages);
-    await_reading(&encoder, output);
-    Ok(encoder)
+    Ok(Arc::new(encoder))
 }
 
-pub(super) fn await_reading(encoder: &dyn Encoder, output: &Output) {
-    if !encoder.finish(READING) {
-        output.warning("the encoder has not read everything; the rest is ranked without it");
-    }
+/// Waits until the encoder has read everything, because the figures would be those of a search
+/// without one.
+pub(super) async fn await_reading(
+    encoder: &Arc<dyn Encoder>,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let reading = async {
+        loop {
+            let encoder = Arc::clone(encoder);
+            // In steps, so that no thread waits for long after somebody has stopped the command.
+            if spawn_blocking(move || encoder.finish(STEP)).await.unwrap_or(true) {
+                break;
+            }
+        }
+    };
+    let progress = Progress::new(output, "measuring");
+    let reading = progress.during(catalogue::READING, reading);
+    timeout(READING_LIMIT, reading).await.map_err(|_| {
+        let minutes = READING_LIMIT.as_secs() / 60;
+        with_help(
+            format!("the encoder has not read everything within {minutes} minutes"),
+            "run it again: what it has read of the tools is kept",
+        )
+    })
 }
 
 fn found_in(view: &View, text: &str, mode: SearchMode) -> Vec<String> {

@@ -1,10 +1,10 @@
+use gatefold_encoder::ModelPlace;
 use gatefold_policy::{Effect, Entries, Rule, Scope};
 use serde_json::Value;
 
 use super::super::Config;
 use super::super::common_keys::WRITES;
 use super::super::key::{ApplyMode, Emptiness, Key, Kind, count, duration, size};
-use super::super::sections::WITHOUT_ENCODER;
 use super::FixedSection;
 
 pub(super) const POLICY: FixedSection = FixedSection {
@@ -74,7 +74,7 @@ pub(super) const SEARCH: FixedSection = FixedSection {
                       `gatefold doctor` and `gatefold check` say so.",
             value: |config| {
                 let model = config.search.encoder.as_ref();
-                Some(model.map_or_else(|| WITHOUT_ENCODER.to_owned(), ToString::to_string).into())
+                Some(model.map_or_else(|| ModelPlace::NONE.to_owned(), ToString::to_string).into())
             },
             example: "\"none\"",
             ..Key::new(
