@@ -31,8 +31,8 @@ usage: cargo xtask <chore>
   bench sql      measure queries of a PostgreSQL, which $GATEFOLD_POSTGRES names, against sqlx and a peer, with
                  the options of `bench calls`
   bench discovery
-                 measure whole answers to the searches in $GATEFOLD_REQUESTS over HTTP, with the real tool
-                 lists in $GATEFOLD_CATALOGS [--write]
+                 measure whole answers to our own requests over HTTP, with the real tool lists in
+                 $GATEFOLD_CATALOGS, without an encoder and with one [--write]
   bench allocations
                  count allocations and instructions a call, under valgrind; --peer compares two builds
                  [--binary PATH] [--peer PATH] [--calls N] [--write]

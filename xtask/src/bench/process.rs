@@ -51,12 +51,17 @@ impl Server {
 
     /// Resident memory of the server and its children, in MiB.
     pub(crate) fn memory(&self) -> Result<f64> {
-        Ok(family(self.child.id())?.iter().filter_map(|id| memory_of(*id).ok()).sum())
+        Ok(family(self.child.id())?.iter().filter_map(|id| memory_of(*id, RESIDENT).ok()).sum())
     }
 
     /// Resident memory of the server alone, in MiB.
     pub(crate) fn own_memory(&self) -> Result<f64> {
-        memory_of(self.child.id())
+        memory_of(self.child.id(), RESIDENT)
+    }
+
+    /// What of it is the server's alone, in MiB: the rest are pages of files, such as the program.
+    pub(crate) fn private_memory(&self) -> Result<f64> {
+        memory_of(self.child.id(), "RssAnon:")
     }
 
     /// Ends the server by SIGTERM, as a supervisor does. Fails if that takes too long.
@@ -107,9 +112,13 @@ fn cpu_of(id: u32) -> Result<Duration> {
     Ok(Duration::from_millis(ticks * 10))
 }
 
-fn memory_of(id: u32) -> Result<f64> {
+/// The name of resident memory in the status of a process.
+const RESIDENT: &str = "VmRSS:";
+
+fn memory_of(id: u32, kind: &str) -> Result<f64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let kilobytes = line.and_then(|line| line.split_whitespace().next()).context("no VmRSS")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(kind));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes = kilobytes.context("the status of a process lacks its memory")?;
     Ok(kilobytes.parse::<f64>()? / 1024.0)
 }

@@ -1,7 +1,7 @@
 //! Start, first discovery and idle memory, with every real tool list already on disk.
 //!
-//! Each list is a source whose program replays it. A first run lists them all; the measured runs
-//! find them on disk and start none.
+//! Each list is a source whose program replays it. A first run lists them all, and the encoder reads
+//! them; the measured runs find lists and vectors on disk and start no source.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -21,13 +21,15 @@ const STARTS: usize = 9;
 /// The size of the catalogue at which idle memory is compared with its goal.
 const MEMORY_TOOLS: usize = 1000;
 /// How long a gateway rests before its memory is read.
-const SETTLING: Duration = Duration::from_secs(2);
+pub(super) const SETTLING: Duration = Duration::from_secs(2);
+
+/// What `search.encoder` says in measured configurations.
+pub(super) const ENCODERS: [&str; 2] = ["none", "builtin"];
 
 struct StartFigures {
-    sources: usize,
-    tools: usize,
     start_ms: f64,
     idle_mib: f64,
+    private_mib: f64,
 }
 
 #[expect(clippy::disallowed_methods, reason = "a chore reads its own variable")]
@@ -47,15 +49,27 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut rows = Vec::new();
     for lists in [some, lists] {
-        let figures = runtime.block_on(measure(root, &lists))?;
-        rows.push(vec![
-            figures.sources.to_string(),
-            figures.tools.to_string(),
-            format!("{:.0}", figures.start_ms),
-            format!("{:.1}", figures.idle_mib),
-        ]);
+        let tools: usize = lists.iter().map(|(_, count)| count).sum();
+        for encoder in ENCODERS {
+            let figures = runtime.block_on(measure(root, &lists, encoder))?;
+            rows.push(vec![
+                lists.len().to_string(),
+                tools.to_string(),
+                encoder.to_owned(),
+                format!("{:.0}", figures.start_ms),
+                format!("{:.1}", figures.idle_mib),
+                format!("{:.1}", figures.private_mib),
+            ]);
+        }
     }
-    let head = ["sources", "tools", "start to first discovery ms", "idle memory MiB"];
+    let head = [
+        "sources",
+        "tools",
+        "encoder",
+        "start to first discovery ms",
+        "idle memory MiB",
+        "of it private",
+    ];
     let section = format!("\n{}\n", markdown(&head, &rows));
     say(&section);
     if options.contains(&"--write") {
@@ -83,7 +97,7 @@ pub(super) fn lists(folder: &Path) -> Result<Vec<(PathBuf, usize)>> {
     Ok(lists)
 }
 
-async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<StartFigures> {
+async fn measure(root: &Path, lists: &[(PathBuf, usize)], encoder: &str) -> Result<StartFigures> {
     let scratch = tempfile::tempdir()?;
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let scenario = Scenario {
@@ -92,32 +106,42 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)]) -> Result<StartFigures
         expected: "total_tools",
         token: None,
     };
-    std::fs::write(scratch.path().join("gatefold.toml"), config(lists)?)?;
-    let tools: usize = lists.iter().map(|(_, count)| count).sum();
+    std::fs::write(scratch.path().join("gatefold.toml"), config(lists, encoder)?)?;
     learn(root, scratch.path(), &scenario)?;
     let mut starts = Vec::new();
-    let mut idle = Vec::new();
+    let (mut idle, mut private) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
         let mut command = gatefold(root, scratch.path(), &scenario, "serve")?;
         let server = Server::start(&mut command, &scenario).await?;
         starts.push(server.started_in.as_secs_f64() * 1e3);
         tokio::time::sleep(SETTLING).await;
         idle.push(server.memory()?);
+        private.push(server.private_memory()?);
     }
     let middle = |values: &mut Vec<f64>| {
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    let (start_ms, idle_mib) = (middle(&mut starts), middle(&mut idle));
-    Ok(StartFigures { sources: lists.len(), tools, start_ms, idle_mib })
+    Ok(StartFigures {
+        start_ms: middle(&mut starts),
+        idle_mib: middle(&mut idle),
+        private_mib: middle(&mut private),
+    })
 }
 
-/// Connects every source once, so that its list is on disk.
+/// Connects every source once, so that its list is on disk, and so are the encoder's vectors.
 pub(super) fn learn(root: &Path, scratch: &Path, scenario: &Scenario) -> Result<()> {
     let mut command = gatefold(root, scratch, scenario, "check")?;
     let checked = command.output().context("`gatefold check` could not be run")?;
     if !checked.status.success() {
         bail!("`gatefold check` failed: {}", String::from_utf8_lossy(&checked.stdout));
+    }
+    // A search from the shell waits for the encoder.
+    let mut command = gatefold(root, scratch, scenario, "tools")?;
+    let searched = command.args(["search", "anything"]).output()?;
+    let said = String::from_utf8_lossy(&searched.stderr);
+    if !searched.status.success() || said.contains("has not read all tools") {
+        bail!("the encoder could not read the tools: {said}");
     }
     Ok(())
 }
@@ -141,9 +165,10 @@ pub(super) fn gatefold(
     Ok(command)
 }
 
-pub(super) fn config(lists: &[(PathBuf, usize)]) -> Result<String> {
+pub(super) fn config(lists: &[(PathBuf, usize)], encoder: &str) -> Result<String> {
     let own = std::env::current_exe()?;
     let mut config = String::from("[limits]\nconnect_deadline = \"60s\"\n");
+    writeln!(config, "[search]\nencoder = {encoder:?}")?;
     for (path, _) in lists {
         let name = path.file_stem().and_then(|name| name.to_str()).context("an odd file name")?;
         writeln!(config, "[sources.\"{name}\"]\ncommand = {:?}", own.display().to_string())?;
