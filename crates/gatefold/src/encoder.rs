@@ -117,11 +117,6 @@ impl EncoderTier {
         Ok(OpenEncoder { tools: Embedder::start(model, vectors), past })
     }
 
-    /// The encoder, once it has read all tools.
-    fn ready(&self) -> Option<&OpenEncoder> {
-        self.opened().filter(|opened| opened.tools.is_idle())
-    }
-
     fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {
         self.passages.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -162,20 +157,25 @@ impl Encoder for EncoderTier {
     }
 
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
-        let Some(opened) = self.ready() else { return vec![None; passages.len()] };
-        opened.cosines(request, &opened.tools.vectors(passages))
+        match self.opened().filter(|opened| opened.tools.is_idle()) {
+            Some(opened) => opened.cosines(request, &opened.tools.vectors(passages)),
+            None => vec![None; passages.len()],
+        }
     }
 
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>> {
-        let Some(opened) = self.ready() else { return vec![None; past.len()] };
+        let Some(opened) = self.opened() else { return vec![None; past.len()] };
         let vectors = opened.past.vectors(past);
         let is_unread = |(_, vector): &(&&str, &Option<_>)| vector.is_none();
-        let unread: Vec<_> = past.iter().zip(&vectors).filter(is_unread).collect();
-        if !unread.is_empty() {
-            opened.past.want_also(unread.into_iter().map(|(text, _)| Arc::from(*text)).collect());
-            if !opened.past.is_idle() {
-                return vec![None; past.len()];
-            }
+        let unread = past.iter().zip(&vectors).filter(is_unread);
+        let unread: Vec<Arc<str>> = unread.map(|(text, _)| Arc::from(*text)).collect();
+        let has_unread = !unread.is_empty();
+        if has_unread {
+            opened.past.want_also(unread);
+        }
+        // What is idle and has unread texts could not read them.
+        if !opened.tools.is_idle() || (has_unread && !opened.past.is_idle()) {
+            return vec![None; past.len()];
         }
         opened.cosines(request, &vectors)
     }
@@ -239,8 +239,10 @@ mod tests {
         assert!(!encoder.await_tools(Duration::ZERO) && !encoder.finish(Duration::ZERO));
         assert_eq!(encoder.past_similarities("print it", &["print this"]), [None]);
         encoder.read(texts(2));
-        assert!(encoder.await_tools(Duration::from_mins(1)));
+        assert!(encoder.finish(Duration::from_mins(1)));
         assert!(judged().is_some());
+        let past = encoder.past_similarities("print it", &["print this"])[0];
+        assert!(past.is_some(), "it was read while the tools were not");
     }
 
     #[cfg(feature = "encoder")]
