@@ -24,9 +24,10 @@ pub trait Encoder: fmt::Debug + Send + Sync + 'static {
     /// cannot fail: what it cannot judge counts as not read.
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>>;
 
-    /// The same for past requests: none for all until the passages and all of these are read. The
-    /// encoder starts to read those that it does not know, beginning with those of the latest search.
-    /// It must not keep anything of them beyond the life of the process, because they may be erased.
+    /// The same for past requests: none for those that are not read, and for all until the passages
+    /// are. The encoder starts to read those that it does not know, beginning with those of the latest
+    /// search. It must not keep anything of them beyond the life of the process, because they may be
+    /// erased.
     fn past_similarities(&self, request: &str, past: &[&str]) -> Vec<Option<f32>>;
 
     /// The bar above which something fits, if its cosines are on another scale than those of the

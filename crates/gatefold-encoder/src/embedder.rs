@@ -113,18 +113,8 @@ impl Embedder {
     /// Replaces the set of texts to encode; those already in the cache are done. Texts that failed
     /// before are left out, and so is what exceeds [`QUEUE_TEXTS`].
     pub fn want(&self, texts: Vec<Arc<str>>) {
-        self.enqueue(keyed(texts).collect());
-    }
-
-    /// Adds texts to those that wait, before them.
-    pub fn want_also(&self, texts: Vec<Arc<str>>) {
-        let waiting = self.shared.work().queue.clone();
-        self.enqueue(keyed(texts).chain(waiting).collect());
-    }
-
-    fn enqueue(&self, mut queue: VecDeque<(Key, Arc<str>)>) {
         let mut seen = HashSet::new();
-        queue.retain(|(key, _)| seen.insert(*key));
+        let mut queue: VecDeque<_> = keyed(texts).filter(|(key, _)| seen.insert(*key)).collect();
         let vectors = self.shared.cache.read().unwrap_or_else(PoisonError::into_inner);
         queue.retain(|(key, _)| vectors.get(key).is_none());
         drop(vectors);
@@ -151,6 +141,26 @@ impl Embedder {
         self.shared.changed.notify_all();
     }
 
+    /// Adds texts, before those that wait. What waits, failed or has a vector is not added again.
+    pub fn want_also(&self, texts: Vec<Arc<str>>) {
+        let texts: Vec<_> = keyed(texts).collect();
+        let mut work = self.shared.work();
+        let mut known: HashSet<Key> = work.queue.iter().map(|(key, _)| *key).collect();
+        known.extend(work.current.map(|(key, _)| key));
+        let vectors = self.shared.cache.read().unwrap_or_else(PoisonError::into_inner);
+        let is_new = |key: &Key| vectors.get(key).is_none() && !work.failed.contains(key);
+        let new = texts.into_iter().filter(|(key, _)| is_new(key) && known.insert(*key));
+        let new: Vec<_> = new.collect();
+        drop(vectors);
+        work.progress.wanted += new.len();
+        for text in new.into_iter().rev() {
+            work.queue.push_front(text);
+        }
+        work.queue.truncate(QUEUE_TEXTS);
+        drop(work);
+        self.shared.changed.notify_all();
+    }
+
     /// The vector of a passage, once it is there.
     pub fn vector(&self, key: &Key) -> Option<Arc<QuantizedVector>> {
         self.shared.cache.read().unwrap_or_else(PoisonError::into_inner).get(key)
@@ -166,10 +176,14 @@ impl Embedder {
         self.shared.work().progress
     }
 
-    /// Whether nothing is left to do that could be done: texts may have failed or been left out, or
-    /// there is no thread, or none any more.
+    /// Whether no text is left to read: some may have failed or been left out.
+    pub fn has_read(&self) -> bool {
+        !self.shared.work().is_busy()
+    }
+
+    /// Whether nothing more will be read: none is left, or there is no thread, or none any more.
     pub fn is_idle(&self) -> bool {
-        !self.runs() || !self.shared.work().is_busy()
+        !self.runs() || self.has_read()
     }
 
     fn runs(&self) -> bool {

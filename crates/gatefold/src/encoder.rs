@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{
@@ -145,7 +145,10 @@ impl Encoder for EncoderTier {
     }
 
     fn finish(&self, limit: Duration) -> bool {
-        let is_done = |reader: &Embedder| reader.wait(limit) || reader.is_idle();
+        let until = Instant::now() + limit;
+        let is_done = |reader: &Embedder| {
+            reader.wait(until.saturating_duration_since(Instant::now())) || reader.is_idle()
+        };
         self.opened().is_none_or(|opened| is_done(&opened.tools) && is_done(&opened.past))
     }
 
@@ -157,7 +160,7 @@ impl Encoder for EncoderTier {
     }
 
     fn similarities(&self, request: &str, passages: &[&str]) -> Vec<Option<f32>> {
-        match self.opened().filter(|opened| opened.tools.is_idle()) {
+        match self.opened().filter(|opened| opened.tools.has_read()) {
             Some(opened) => opened.cosines(request, &opened.tools.vectors(passages)),
             None => vec![None; passages.len()],
         }
@@ -169,12 +172,10 @@ impl Encoder for EncoderTier {
         let is_unread = |(_, vector): &(&&str, &Option<_>)| vector.is_none();
         let unread = past.iter().zip(&vectors).filter(is_unread);
         let unread: Vec<Arc<str>> = unread.map(|(text, _)| Arc::from(*text)).collect();
-        let has_unread = !unread.is_empty();
-        if has_unread {
+        if !unread.is_empty() {
             opened.past.want_also(unread);
         }
-        // What is idle and has unread texts could not read them.
-        if !opened.tools.is_idle() || (has_unread && !opened.past.is_idle()) {
+        if !opened.tools.has_read() {
             return vec![None; past.len()];
         }
         opened.cosines(request, &vectors)
@@ -247,20 +248,17 @@ mod tests {
 
     #[cfg(feature = "encoder")]
     #[test]
-    fn past_requests_are_judged_when_all_of_them_are_read() {
+    fn past_requests_are_judged_once_they_are_read_also_beside_unread_ones() {
         let home = tempfile::tempdir().unwrap();
         let encoder = EncoderTier::new(&ModelPlace::Builtin, home.path());
-        let judged = |past: &[&str]| {
-            let judged = encoder.past_similarities("print it", past);
-            assert!(judged.iter().all(|one| one.is_some() == judged[0].is_some()), "{judged:?}");
-            judged[0].is_some()
-        };
+        let judged = |past: &[&str]| encoder.past_similarities("print it", past);
         let (written, asked) = (["a summary", "a request"], ["print this", "copy that"]);
-        assert!(!judged(&written) && !judged(&asked), "nobody has read them");
+        assert_eq!((judged(&written), judged(&asked)), (vec![None; 2], vec![None; 2]));
         assert!(encoder.finish(Duration::from_mins(1)));
-        assert!(judged(&written) && judged(&asked), "neither replaced the other");
-        assert!(!judged(&["print this", "copy that", "burn those"]));
-        assert!(judged(&asked), "whose are read need not wait for others");
+        let all = judged(&[&written[..], &asked].concat());
+        assert!(all.iter().all(Option::is_some), "neither list replaced the other: {all:?}");
+        let with_a_new_one = judged(&["print this", "burn those", "copy that"]);
+        assert!(with_a_new_one[0].is_some() && with_a_new_one[2].is_some(), "{with_a_new_one:?}");
     }
 
     #[test]

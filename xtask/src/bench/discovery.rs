@@ -22,7 +22,7 @@ const ANSWERS: usize = 1000;
 
 /// More of them than an encoder remembers.
 const REQUESTS: &str = "xtask/data/requests/served.jsonl";
-/// How many of them it does remember.
+/// How many are asked again: few enough to be remembered.
 const REPEATED: usize = 30;
 
 #[derive(Deserialize)]

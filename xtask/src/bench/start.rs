@@ -115,7 +115,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)], encoder: &str) -> Resu
         let server = Server::start(&mut command, &scenario).await?;
         starts.push(server.started_in.as_secs_f64() * 1e3);
         tokio::time::sleep(SETTLING).await;
-        idle.push(server.memory()?);
+        idle.push(server.own_memory()?);
         private.push(server.private_memory()?);
     }
     let middle = |values: &mut Vec<f64>| {

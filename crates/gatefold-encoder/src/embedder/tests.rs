@@ -2,6 +2,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Instant;
 
 use super::*;
 
@@ -139,7 +140,7 @@ fn what_is_wanted_also_comes_before_what_waits() {
     embedder.want_also(vec!["x".into(), "c".into(), "a".into()]);
     let waiting: Vec<_> =
         embedder.shared.work().queue.iter().map(|(_, text)| text.to_string()).collect();
-    assert_eq!(waiting, ["x", "c", "b"], "`a` is under work");
+    assert_eq!(waiting, ["x", "b", "c"], "`a` is under work, and `c` waits");
     for _ in 0..4 {
         open.send(()).unwrap();
     }
@@ -154,7 +155,9 @@ fn nobody_waits_for_a_thread_that_is_gone() {
     while embedder.runs() {
         std::thread::yield_now();
     }
-    assert!(embedder.is_idle() && !embedder.wait(LONG));
+    let begun = Instant::now();
+    assert!(embedder.is_idle() && !embedder.has_read() && !embedder.wait(LONG));
+    assert!(begun.elapsed() < LONG);
     assert_eq!(embedder.vector(&passage_key("a")), None);
 }
 

@@ -224,7 +224,7 @@ pub(super) async fn await_reading(
         let minutes = READING_LIMIT.as_secs() / 60;
         with_help(
             format!("the encoder has not read everything within {minutes} minutes"),
-            "run it again: what it has read of the tools is kept",
+            "run it again, or measure without it: `--encoder none`, or `search.encoder = \"none\"`",
         )
     })
 }
