@@ -2,6 +2,7 @@
 
 mod agent;
 mod catalog;
+mod encoder;
 mod search;
 
 use std::path::PathBuf;

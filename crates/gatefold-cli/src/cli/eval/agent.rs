@@ -19,7 +19,7 @@ use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
 
 use super::EvalAgent;
-use super::search::{await_reading, configured_model, examine};
+use super::encoder::{await_reading, configured_model, examine};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::endpoint::ModelEndpoint;
 use crate::cli::failure::{usage, with_help};

@@ -5,7 +5,7 @@ use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound, told_
 use serde::Serialize;
 
 use super::EvalCatalog;
-use super::search::{await_reading, configured_model, examine};
+use super::encoder::{await_reading, configured_model, examine};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use gatefold::config::load;
 use gatefold::{EncoderTier, Environment};
 use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_encoder::ModelPlace;
@@ -15,25 +14,17 @@ use gatefold_search::measure::{
 use gatefold_search::{Analysis, Entry, Index, SearchEvidence, SimilarityFn};
 use gatefold_store::create_private_directory;
 use serde::Serialize;
-use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 
+use super::encoder::{await_reading, configured_model, examine};
 use super::{EvalSearch, ModeName};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
 use crate::cli::table::{Table, number_of};
-use crate::cli::{catalogue, paths, session};
+use crate::cli::{catalogue, session};
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES: u64 = 256 * 1024 * 1024;
-
-/// How long an encoder may take to read texts that it does not know yet.
-const READING_LIMIT: Duration = Duration::from_mins(10);
-
-/// How long one look at that waits.
-const STEP: Duration = Duration::from_millis(100);
 
 /// How many misses are shown to people, and how many `--json` has.
 const SHOWN_MISSES: usize = 10;
@@ -157,37 +148,6 @@ fn chosen_model(
     }))
 }
 
-/// The encoder of the configured sources.
-pub(super) fn configured_model(
-    shared: &SharedOptions,
-    environment: &Environment,
-) -> anyhow::Result<Option<ModelPlace>> {
-    let inputs = shared.inputs().located(environment)?;
-    Ok(load(&inputs, environment)?.search.encoder)
-}
-
-/// Refuses an encoder that cannot be opened, because the figures would be those of a search without
-/// one.
-pub(super) async fn examine(
-    model: Option<&ModelPlace>,
-    environment: &Environment,
-) -> anyhow::Result<()> {
-    let Some(model) = model else { return Ok(()) };
-    let (shown, help) = match model {
-        ModelPlace::Builtin => (
-            model.to_string(),
-            "measure without it: `--encoder none`, or `search.encoder = \"none\"`",
-        ),
-        ModelPlace::Files(path) => (
-            paths::shown(path, environment),
-            "name a folder with `model.onnx` and `vocab.txt`; `gatefold model get` downloads one",
-        ),
-    };
-    EncoderTier::examine(model.clone()).await.map(drop).map_err(|fault| {
-        with_help(format!("the encoder in `{shown}` cannot be used: {fault}"), help)
-    })
-}
-
 /// An encoder that reads these passages.
 fn encoder(
     model: &ModelPlace,
@@ -201,32 +161,6 @@ fn encoder(
     let encoder = EncoderTier::new(model, &state_dir);
     encoder.read(passages);
     Ok(Arc::new(encoder))
-}
-
-/// Waits until the encoder has read everything, because the figures would be those of a search
-/// without one.
-pub(super) async fn await_reading(
-    encoder: &Arc<dyn Encoder>,
-    output: &Output,
-) -> anyhow::Result<()> {
-    let reading = async {
-        loop {
-            let encoder = Arc::clone(encoder);
-            // In steps, so that no thread waits for long after somebody has stopped the command.
-            if spawn_blocking(move || encoder.finish(STEP)).await.unwrap_or(true) {
-                break;
-            }
-        }
-    };
-    let progress = Progress::new(output, "measuring");
-    let reading = progress.during(catalogue::READING, reading);
-    timeout(READING_LIMIT, reading).await.map_err(|_| {
-        let minutes = READING_LIMIT.as_secs() / 60;
-        with_help(
-            format!("the encoder has not read everything within {minutes} minutes"),
-            "run it again, or measure without it: `--encoder none`, or `search.encoder = \"none\"`",
-        )
-    })
 }
 
 fn found_in(view: &View, text: &str, mode: SearchMode) -> Vec<String> {
