@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         ("a_gateway_asks_it_and_keeps_what_it_read", a_gateway_asks_it),
         ("past_requests_are_read_once_asked_for_and_not_kept", past_requests_are_read),
         ("a_measure_waits_until_past_requests_are_read", a_measure_waits),
+        ("a_catalog_is_measured_once_past_requests_are_read", a_catalog_is_measured),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().map(trial).collect()).exit_code()
 }
@@ -228,6 +229,28 @@ fn a_measure_waits(model: &Path) {
     learn(&home, "units__search_units", &past);
     let after = rank();
     assert!(after > before, "{after} after {before}");
+}
+
+fn a_catalog_is_measured(model: &Path) {
+    let home = home();
+    // Two servers with the same tool: each is mistaken for the other.
+    let only = "allow = ['round_number']\n";
+    let twin = format!(
+        "{only}[sources.twin]\ncommand = '{BINARY}'\n\
+         args = ['demo-server', 'units', '--scratch', 'twin']\n{only}"
+    );
+    let likeness = |place: &str| {
+        write(&home, "gatefold.toml", &(units(Path::new(place)) + &twin));
+        let measured = gatefold(&home, &["eval", "catalog", "--json"]).json();
+        let mut pairs = measured["confusable"].as_array().unwrap().iter();
+        let first = pairs.find(|pair| pair["tool"] == "twin__round_number");
+        first.unwrap_or_else(|| panic!("{measured}"))["likeness"].as_f64().unwrap()
+    };
+    // What the tool does in words that its description lacks: only an encoder sees that they fit.
+    let past = ["fewer digits behind the comma", "cut the fraction short", "drop the decimals"];
+    learn(&home, "units__round_number", &past);
+    let (read, unread) = (likeness(model.to_str().unwrap()), likeness("none"));
+    assert!(read > unread + 0.02, "{read} with the encoder, {unread} without");
 }
 
 /// Records past requests of a tool.

@@ -15,11 +15,12 @@ use std::sync::Arc;
 use anyhow::anyhow;
 use gatefold::config::load;
 use gatefold::{App, Environment};
+use gatefold_catalog::SearchMode;
 use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
 
 use super::EvalAgent;
-use super::encoder::{await_reading, configured_model, examine};
+use super::encoder::{configured_model, examine, prepare};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::endpoint::ModelEndpoint;
 use crate::cli::failure::{usage, with_help};
@@ -51,8 +52,8 @@ pub(super) async fn run(
     resolve_tools(&mut tasks, &app, output);
     drop(progress);
     let compared = async {
-        if let Some(encoder) = app.pin().view().snapshot().encoder() {
-            await_reading(encoder, output).await?;
+        if let Some(first) = tasks.first() {
+            prepare(app.pin().view(), &first.request, SearchMode::Hybrid, output).await?;
         }
         compare(&tasks, asked, &model, &app, output).await
     };

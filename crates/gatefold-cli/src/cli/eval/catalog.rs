@@ -5,7 +5,7 @@ use gatefold_catalog::{Scope, SearchMode, Tool, View, search, token_bound, told_
 use serde::Serialize;
 
 use super::EvalCatalog;
-use super::encoder::{await_reading, configured_model, examine};
+use super::encoder::{configured_model, examine, prepare};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::catalogue;
 use crate::cli::output::Output;
@@ -77,10 +77,11 @@ pub(super) async fn run(
         output,
         |_| false,
         async |pinned, failed| {
-            if let Some(encoder) = pinned.view().snapshot().encoder() {
-                await_reading(encoder, output).await?;
+            let view = pinned.view();
+            if let Some(tool) = view.tools().next() {
+                prepare(view, &in_own_words(tool), SearchMode::Hybrid, output).await?;
             }
-            let report = report(pinned.view(), asked.limit);
+            let report = report(view, asked.limit);
             if output.is_json() {
                 output.json(&report);
             } else {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gatefold::config::load;
 use gatefold::{EncoderTier, Environment};
-use gatefold_catalog::Encoder;
+use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_encoder::ModelPlace;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -51,6 +51,21 @@ pub(super) async fn examine(
     EncoderTier::examine(model.clone()).await.map(drop).map_err(|fault| {
         with_help(format!("the encoder in `{shown}` cannot be used: {fault}"), help)
     })
+}
+
+/// Searches once and waits until the encoder has read everything. The first search builds the index,
+/// which should not be timed, and determines the past queries and the written texts to read.
+pub(super) async fn prepare(
+    view: &View,
+    request: &str,
+    mode: SearchMode,
+    output: &Output,
+) -> anyhow::Result<()> {
+    search(view, request, &Scope::default(), mode, 1);
+    match view.snapshot().encoder() {
+        Some(encoder) if mode != SearchMode::Keyword => await_reading(encoder, output).await,
+        _ => Ok(()),
+    }
 }
 
 /// Waits until the encoder has read everything, because the figures would be those of a search

@@ -15,7 +15,7 @@ use gatefold_search::{Analysis, Entry, Index, SearchEvidence, SimilarityFn};
 use gatefold_store::create_private_directory;
 use serde::Serialize;
 
-use super::encoder::{await_reading, configured_model, examine};
+use super::encoder::{await_reading, configured_model, examine, prepare};
 use super::{EvalSearch, ModeName};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::{usage, with_help};
@@ -111,14 +111,7 @@ pub(super) async fn run(
             let view = pinned.view();
             let ids = view.tools().map(|tool| tool.id().as_str()).collect();
             warn_of_unknown(&ids, &requests, output);
-            // The first search builds the index, which should not be timed, and determines the past
-            // queries that the encoder has to read.
-            found_in(view, &requests[0].text, asked.mode.into());
-            if asked.mode.ranks_by_meaning()
-                && let Some(encoder) = view.snapshot().encoder()
-            {
-                await_reading(encoder, output).await?;
-            }
+            prepare(view, &requests[0].text, asked.mode.into(), output).await?;
             let answers = ask(&requests, |text| found_in(view, text, asked.mode.into()));
             print(&answers, view.tool_count(), asked.mode, output);
             Ok(catalogue::code_of(failed))
