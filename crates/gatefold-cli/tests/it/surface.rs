@@ -20,11 +20,14 @@ fn scratch_with(config: &str) -> Scratch {
     scratch
 }
 
+/// Served, once both sources list their tools: they come up in any order.
 async fn gateway(scratch: &Scratch) -> Gateway {
     let gateway = Gateway::serve(scratch).await;
     let client = client(&gateway, "flat");
-    while tools(&client).await.len() < 10 {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    for wanted in ["issues__close_issue", "units__list_units"] {
+        while !tools(&client).await.iter().any(|tool| tool["name"] == wanted) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
     gateway
 }
