@@ -1,18 +1,22 @@
+use std::io;
 use std::sync::Arc;
 
 use gatefold::config::Inputs;
 use gatefold::{App, ConfigWatch, Environment, ReloadReport, SeenFiles, TlsWarning, WatchError};
+use tokio::signal::unix::Signal;
 
-use super::{session, stop};
+use super::session;
 
-/// Reads the configuration again when it changes or on SIGHUP.
+/// Reads the configuration again when it changes or on SIGHUP, which the caller watches already: a
+/// gateway that is up must not end by it.
 pub(super) async fn follow(
+    hangup: io::Result<Signal>,
     app: Arc<App>,
     inputs: Inputs,
     seen: SeenFiles,
     environment: Environment,
 ) {
-    let mut hangup = match stop::reload_signal() {
+    let mut hangup = match hangup {
         Ok(hangup) => hangup,
         Err(error) => {
             tracing::warn!(%error, "SIGHUP cannot be watched; changes need a restart");

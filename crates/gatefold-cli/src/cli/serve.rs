@@ -21,7 +21,7 @@ pub(super) async fn run(
     environment: &Environment,
 ) -> anyhow::Result<ExitCode> {
     session::refuse_inside(environment)?;
-    let stop = stop::on_signal()?;
+    let (stop, hangup) = (stop::on_signal()?, stop::reload_signal());
     descriptors::raise();
     let session = session::open(shared, environment).await?;
     let app = session.app;
@@ -39,6 +39,7 @@ pub(super) async fn run(
     };
     let listener = bind(listen).await?;
     let following = tokio::spawn(reload::follow(
+        hangup,
         app.clone(),
         session.inputs,
         session.seen,
