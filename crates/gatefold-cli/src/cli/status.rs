@@ -32,7 +32,10 @@ pub(super) async fn run(
         let reported = inquiry.ask().await?;
         let on_record = match &reported.gateway {
             Some(gateway) => gateway.ask(&ControlRequest::Record).await?,
-            None => on_record(shared, environment).await?,
+            None => on_record(shared, environment).await.inspect_err(|_| {
+                // Such a gateway may be why what is on record cannot be read.
+                reported.silent.iter().for_each(|silent| output.warning(silent));
+            })?,
         };
         if output.is_json() {
             let others = &reported.others;

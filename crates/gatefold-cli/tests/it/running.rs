@@ -11,6 +11,8 @@ use std::time::Instant;
 use gatefold_testkit::{Fixture, StdioClient, serve_http, wait_until};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use sqlx::ConnectOptions as _;
+use sqlx::sqlite::SqliteConnectOptions;
 
 use crate::process::{BINARY, Gateway, LIMIT, children_of, command, run, two_sources};
 use crate::scratch::Scratch;
@@ -245,7 +247,26 @@ async fn a_gateway_that_hangs_is_named() {
     gateway.signal("-CONT");
     assert!(began.elapsed() < LIMIT, "{:?}", began.elapsed());
     let says = format!("`gatefold serve`, process {}, runs but does not answer", gateway.pid());
-    assert!(shown.stdout.contains(&says), "{}{}", shown.stdout, shown.stderr);
+    // In a warning if it happened to write: see the next test.
+    let shown = shown.stdout + &shown.stderr;
+    assert!(shown.contains(&says), "{shown}");
+}
+
+/// Whoever holds the lock of the state database keeps others from reading what is on record.
+#[tokio::test]
+async fn a_gateway_that_hangs_while_it_writes_is_named_too() {
+    let scratch = scratch_with_a_hidden_configuration();
+    let gateway = serve_hidden(&scratch).await;
+    let database = scratch.path().join(".local/state/gatefold/gatefold.db");
+    let mut lock = SqliteConnectOptions::new().filename(database).connect().await.unwrap();
+    sqlx::query("BEGIN IMMEDIATE").execute(&mut lock).await.unwrap();
+    gateway.signal("-STOP");
+    let shown = run(&scratch, &["status"]);
+    gateway.signal("-CONT");
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(1), ""));
+    let says = format!("warning: `gatefold serve`, process {}, runs but does not", gateway.pid());
+    assert!(shown.stderr.contains(&says), "{}", shown.stderr);
+    assert!(shown.stderr.contains("is held by another program"), "{}", shown.stderr);
 }
 
 #[tokio::test]
