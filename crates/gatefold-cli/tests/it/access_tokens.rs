@@ -46,7 +46,7 @@ async fn serve(scratch: &Scratch) -> Gateway {
     let gateway = Gateway::serve(scratch).await;
     let are_known = || {
         let status = run(scratch, &["status", "--json"]).json();
-        let sources = status["running"]["sources"].as_array().unwrap();
+        let Some(sources) = status["running"]["sources"].as_array() else { return false };
         let tools = |source: &Value| source["tools"].as_u64().unwrap();
         let all: u64 = sources.iter().map(tools).sum();
         sources.iter().all(|source| tools(source) > 0) && status["running"]["tools"] == all

@@ -1,14 +1,14 @@
 //! Agents: what each is told, which tools it has, and that it has no more than its user.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gatefold_testkit::RawClient;
 use serde_json::Value;
 use sqlx::ConnectOptions as _;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::process::{Gateway, run, two_sources};
+use crate::process::{Gateway, LIMIT, run, two_sources};
 use crate::scratch::Scratch;
 
 const AGENTS: &str = r#"
@@ -142,12 +142,10 @@ async fn a_reload_changes_the_agents_of_open_sessions_and_an_unknown_one_is_none
     let changed = AGENTS.replace(r#"["crm"]"#, r#"["shop"]"#).replace("\"flat\"", "\"gateway\"");
     scratch.write("gatefold.toml", two_sources(&scratch) + &changed);
     let mut seen = Vec::new();
-    for _ in 0..100 {
-        seen = names(&session).await;
-        if seen.len() == 3 {
-            break;
-        }
+    let until = Instant::now() + LIMIT;
+    while seen.len() != 3 && Instant::now() < until {
         tokio::time::sleep(Duration::from_millis(50)).await;
+        seen = names(&session).await;
     }
     assert_eq!(seen, ["discover_tools", "get_tool_schema", "execute_tool"]);
     let found = session.call("discover_tools", r#"{"query": "list tables"}"#).await.unwrap().text();

@@ -48,8 +48,9 @@ async fn the_fields_of_json_outputs_stay() {
     let address = gateway.address();
     let has_learned = || {
         let status = run(&scratch, &["status", "--listen", &address, "--json"]).json();
-        let sources = status["running"]["sources"].as_array().unwrap();
-        sources.iter().all(|source| source["protocol"].is_string() || source["error"].is_string())
+        let is_known =
+            |source: &Value| source["protocol"].is_string() || source["error"].is_string();
+        status["running"]["sources"].as_array().is_some_and(|all| all.iter().all(is_known))
     };
     assert!(wait_until(LIMIT, has_learned).await, "{}", gateway.log());
     let tool = "units__evaluate_expression";

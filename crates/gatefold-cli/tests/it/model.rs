@@ -39,9 +39,9 @@ async fn a_gateway_reads_its_tools_with_the_built_in_encoder_unless_none_is_want
     assert!(!vectors.exists());
     scratch.write("gatefold.toml", &config);
     let gateway = Gateway::serve(&scratch).await;
-    // Each of 24 vectors has 384 bytes and more for its key.
+    // Each of 24 vectors has 384 bytes and more for its key. What reads them gives way to all else.
     let has_read = || vectors.metadata().is_ok_and(|file| file.len() > 24 * 384);
-    assert!(wait_until(LIMIT, has_read).await, "{}", gateway.log());
+    assert!(wait_until(3 * LIMIT, has_read).await, "{}", gateway.log());
     let found = run(&scratch, &["tools", "search", "report a bug", "--json"]);
     assert_eq!(found.json()["tools"][0]["name"], "issues__create_issue");
 }

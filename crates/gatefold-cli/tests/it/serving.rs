@@ -261,9 +261,13 @@ async fn over_stdio_calls_under_way_finish_when_a_signal_comes() {
     let quick = r#"{"tool_name": "fixture__slow", "arguments": {"ms": 0}}"#;
     assert!(call_once_known(&mut client, quick).await.text().contains("slept"));
     let params = r#"{"name": "execute_tool",
-        "arguments": {"tool_name": "fixture__slow", "arguments": {"ms": 3000}}}"#;
+        "arguments": {"tool_name": "fixture__slow", "arguments": {"ms": 5000}}}"#;
     let call = client.start("tools/call", &params.replace('\n', "")).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let is_under_way = || {
+        let status = run(&scratch, &["status", "--json"]).json();
+        status["running"]["sources"][0]["calls_in_flight"] == 1
+    };
+    assert!(gatefold_testkit::wait_until(LIMIT, is_under_way).await, "{}", client.stderr());
     let signalled = Command::new("kill").arg(client.pid().unwrap().to_string()).status();
     assert!(signalled.unwrap().success());
     let called = client.finish(call, "a slow call").await.unwrap();
@@ -297,7 +301,8 @@ async fn over_stdio_whoever_leaves_in_a_hurry_leaves_nothing_behind() {
     let began = Instant::now();
     assert!(signalled.unwrap().success());
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
-    assert!(began.elapsed() < Duration::from_secs(1), "it took {:?}", began.elapsed());
+    // A client waits a second; a test on a machine under load takes longer to see the end.
+    assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
     await_gone(&offspring).await;
 }
 
@@ -325,8 +330,8 @@ async fn servers_that_gatefold_ends_itself_are_no_warning() {
     let args = ["status", "--listen", &gateway.address(), "--json"];
     let are_all = |state: &str| {
         let status = run(&scratch, &args).json();
-        let sources = status["running"]["sources"].as_array().unwrap();
-        sources.iter().all(|source| source["state"] == state)
+        let sources = status["running"]["sources"].as_array();
+        sources.is_some_and(|all| all.iter().all(|source| source["state"] == state))
     };
     assert!(gatefold_testkit::wait_until(LIMIT, || are_all("idle")).await, "{}", gateway.log());
     // Other sources replace these while they run.

@@ -50,7 +50,7 @@ struct LogFollower(Child, Arc<Mutex<String>>);
 
 impl LogFollower {
     fn start(scratch: &Scratch) -> Self {
-        let args = ["logs", "telling", "--follow", "--limit", "0"];
+        let args = ["logs", "telling", "--follow", "--limit", "1"];
         let mut child = command(scratch, &args).stdout(Stdio::piped()).spawn().unwrap();
         let text = Arc::new(Mutex::new(String::new()));
         let (stdout, sink) = (child.stdout.take().unwrap(), text.clone());
@@ -115,15 +115,15 @@ async fn a_follower_of_a_source_sees_each_line_once_and_outlives_the_gateway() {
     call(&scratch);
     assert!(wait_until(LIMIT, || lines(&scratch).len() == 3).await, "{:?}", lines(&scratch));
     let follower = LogFollower::start(&scratch);
-    // What it begins with is behind it when the first line comes.
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
-    call(&scratch);
+    // The last line there is, with which it begins.
     follower.await_count("was called", 1).await;
+    call(&scratch);
+    follower.await_count("was called", 2).await;
     gateway.signal("-KILL");
     gateway.ended().await;
     let _gateway = Gateway::serve(&scratch).await;
     call(&scratch);
-    follower.await_count("was called", 2).await;
+    follower.await_count("was called", 3).await;
 }
 
 #[tokio::test]

@@ -332,7 +332,7 @@ async fn a_statement_ends_at_its_timeout() {
     let begun = Instant::now();
     let result = database.query(ReadQuery { timeout, ..reading(ENDLESS) }).await;
     assert!(matches!(result, Err(DatabaseError::Timeout(told)) if told == timeout), "{result:?}");
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     assert_eq!(values(&database, "SELECT 1").await[0][0], 1);
 }
 
@@ -438,7 +438,7 @@ async fn a_result_is_cut_at_its_bounds() {
     let begun = Instant::now();
     let rows = query(&database, million).await.unwrap();
     assert_eq!((rows.rows.len(), rows.stopped), (1_000, Some(Stop::Rows)));
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     let few = ReadQuery { max_bytes: 100, ..reading(million) };
     let rows = database.query(few).await.unwrap();
     assert_eq!(rows.stopped, Some(Stop::Bytes));

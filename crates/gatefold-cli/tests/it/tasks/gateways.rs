@@ -39,11 +39,13 @@ pub(super) struct TaskGateway {
 }
 
 impl TaskGateway {
-    /// Starts it, with these lines of configuration besides, and waits until all tools are there.
+    /// Starts it, with these lines of configuration besides, and waits until all tools are there. With
+    /// an encoder, or with what it learns, a search would depend on the time at which it is asked.
     pub(super) async fn start(disclosure: &str) -> Self {
         let scratch = Scratch::new();
         let kinds = EveryKind { builtin: BUILTIN, keys: |_| Some("") };
-        let gateway = every_kind::serve(&scratch, &kinds, disclosure).await;
+        let config = format!("[search]\nencoder = 'none'\nlearn = false\n{disclosure}");
+        let gateway = every_kind::serve(&scratch, &kinds, &config).await;
         Self { gateway, scratch }
     }
 

@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_dispatch::{
@@ -15,6 +16,7 @@ use libtest_mimic::Trial;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::support::{Era, Wire, http, settings, trial};
@@ -100,7 +102,7 @@ pub(crate) fn raw(text: &str) -> Box<RawValue> {
 pub(crate) struct ReferenceUpstream {
     pub(crate) settings: McpSettings,
     address: Option<SocketAddr>,
-    running: Option<DropGuard>,
+    running: Option<(DropGuard, JoinHandle<()>)>,
 }
 
 impl ReferenceUpstream {
@@ -120,12 +122,17 @@ impl ReferenceUpstream {
     /// Ends a server over HTTP, and starts another one at its address.
     pub(crate) async fn replace(&mut self, era: Era) {
         let address = self.address.expect("the server has an address");
-        drop(self.running.take());
+        if let Some((guard, task)) = self.running.take() {
+            drop(guard);
+            task.await.unwrap();
+            // A call on a connection whose end is not read yet would be lost, as it should.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
         self.running = Some(serve(address, era).await.1);
     }
 }
 
-async fn serve(address: SocketAddr, era: Era) -> (SocketAddr, DropGuard) {
+async fn serve(address: SocketAddr, era: Era) -> (SocketAddr, (DropGuard, JoinHandle<()>)) {
     let listener = loop {
         // The previous server may not have released the address yet.
         match TcpListener::bind(address).await {
@@ -139,8 +146,9 @@ async fn serve(address: SocketAddr, era: Era) -> (SocketAddr, DropGuard) {
         Era::Handshake => ServedEras::Handshake,
         Era::Stateless => ServedEras::Stateless,
     };
-    tokio::spawn(serve_http(listener, served, token.clone()));
-    (address, token.drop_guard())
+    let serving = serve_http(listener, served, token.clone());
+    let task = tokio::spawn(async { serving.await.unwrap() });
+    (address, (token.drop_guard(), task))
 }
 
 /// One test for each transport and era of the reference server.
