@@ -13,6 +13,12 @@ const NETWORK_FILE: &str = "model.rten";
 const NETWORK: &[u8] = include_bytes!("../data/model.rten");
 const PIECES: &[u8] = include_bytes!("../data/vocab.txt");
 
+/// What its files amount to: see `Model::digest`.
+pub(crate) const DIGEST: &str = "11298b8712c19542b379fcc3954493ace1aec9d15054a68a6b795b30e3444ae3";
+
+/// The length of its vectors.
+pub(crate) const DIMENSIONS: usize = 384;
+
 /// The most tokens that it reads.
 const LONGEST: usize = 128;
 

@@ -22,6 +22,8 @@ const FAILURES: usize = 1024;
 /// The longest that the background waits for requests to end before its next text, so that a steady
 /// stream of requests does not stop it.
 const GIVE_WAY: Duration = Duration::from_millis(100);
+/// How long nothing is encoded before the model rests.
+const REST: Duration = Duration::from_mins(10);
 /// How much lower than normal the background thread's priority is (0 to 19).
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 10;
@@ -30,6 +32,7 @@ const NICENESS: i32 = 10;
 trait Encode: Send + Sync {
     fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError>;
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
+    fn rest(&self, unused: Duration);
 }
 
 impl Encode for Model {
@@ -39,6 +42,10 @@ impl Encode for Model {
 
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
         self.encode(text, tokens)
+    }
+
+    fn rest(&self, unused: Duration) {
+        Self::rest(self, unused);
     }
 }
 
@@ -90,10 +97,10 @@ impl PendingTexts {
 
 impl Embedder {
     pub fn start(model: Arc<Model>, cache: VectorCache) -> Self {
-        Self::over(model, cache)
+        Self::over(model, cache, REST)
     }
 
-    fn over(model: Arc<dyn Encode>, cache: VectorCache) -> Self {
+    fn over(model: Arc<dyn Encode>, cache: VectorCache, rest: Duration) -> Self {
         let shared = Arc::new(EmbedderState {
             model,
             cache: RwLock::new(cache),
@@ -103,7 +110,7 @@ impl Embedder {
         });
         let background = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("gatefold-embed".to_owned());
-        let thread = thread.spawn(move || background.run());
+        let thread = thread.spawn(move || background.run(rest));
         let thread = thread.inspect_err(|error| {
             tracing::error!(%error, "no thread could be started for embedding; passages get no vectors");
         });
@@ -249,9 +256,9 @@ impl EmbedderState {
     }
 
     /// The background thread: one text after the other until the embedder is dropped.
-    fn run(&self) {
+    fn run(&self, rest: Duration) {
         let threads = Threads::start_with(step_back);
-        while let Some((key, text)) = self.next() {
+        while let Some((key, text)) = self.next(rest) {
             let vector = self.model.passage(&threads, &text);
             let is_embedded = match vector {
                 Ok(vector) => {
@@ -273,13 +280,22 @@ impl EmbedderState {
         }
     }
 
-    fn next(&self) -> Option<(Key, Arc<str>)> {
+    fn next(&self, rest: Duration) -> Option<(Key, Arc<str>)> {
         let is_asked = |work: &mut PendingTexts| work.requests > 0 && !work.is_over;
         let waited = self.changed.wait_timeout_while(self.work(), GIVE_WAY, is_asked);
-        let (work, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let (mut work, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let is_idle = |work: &mut PendingTexts| work.queue.is_empty() && !work.is_over;
-        let work = self.changed.wait_while(work, is_idle);
-        let mut work = work.unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let waited = self.changed.wait_timeout_while(work, rest, is_idle);
+            let (after, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
+            if !timed_out.timed_out() {
+                work = after;
+                break;
+            }
+            drop(after);
+            self.model.rest(rest);
+            work = self.work();
+        }
         if work.is_over {
             return None;
         }

@@ -29,6 +29,7 @@ mod network;
 mod parts;
 mod pooling;
 pub mod reference;
+mod slot;
 mod vector;
 mod vector_cache;
 mod words;

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::network::{Network, Threads};
 use crate::parts::{MODEL_FILE, ModelParts, VOCABULARY_FILE};
+use crate::slot::NetworkSlot;
 use crate::words::Vocabulary;
 use crate::{EncoderError, Pooling, Vector, builtin, files};
 
@@ -24,9 +25,9 @@ const THREADS: usize = 2;
 /// Opening reads each file once, expands the weights into tensors and packs them for the processor;
 /// otherwise each run would pack them again. The reference model's 23 MB become about 160 MB, as
 /// the runtime keeps the word embeddings as `f32`, and 180 MB at the peak. The built-in one is in the
-/// runtime's own format, of which only the packed weights are copied.
+/// runtime's own format, of which only the packed weights are copied, 7 MB.
 pub struct Model {
-    network: Network,
+    network: NetworkSlot,
     vocabulary: Vocabulary,
     pooling: Pooling,
     dimensions: usize,
@@ -67,7 +68,7 @@ impl ModelPlace {
         }
     }
 
-    /// Opens the model and tries it on a short text.
+    /// Opens the model, and tries one of files on a short text.
     pub fn open(&self) -> Result<Model, EncoderError> {
         match self {
             Self::Builtin => Model::builtin(),
@@ -100,28 +101,39 @@ impl Model {
     }
 
     /// The model that is part of the program: English, 384 dimensions, made for requests and tools.
-    /// `models/README.md` says how.
+    /// `models/README.md` says how. Its network is loaded by the first text that is encoded, which
+    /// takes some hundredths of a second, and can [rest](Model::rest).
     pub fn builtin() -> Result<Self, EncoderError> {
-        Self::of(builtin::parts()?)
+        let parts = builtin::parts()?;
+        let load = || {
+            let ModelParts { path, network, .. } = builtin::parts()?;
+            Network::load(&path, network)
+        };
+        Ok(Self {
+            network: NetworkSlot::loaded_by(load),
+            vocabulary: parts.vocabulary()?,
+            pooling: parts.pooling,
+            dimensions: builtin::DIMENSIONS,
+            digest: builtin::DIGEST.to_owned(),
+            longest: parts.longest,
+            threads: request_threads(),
+        })
     }
 
     fn of(parts: ModelParts) -> Result<Self, EncoderError> {
-        let ModelParts { path, vocabulary_path, network, pieces, pooling, longest } = parts;
-        let pieces = std::str::from_utf8(&pieces).map_err(|fault| EncoderError::Vocabulary {
-            path: vocabulary_path.clone(),
-            fault: fault.to_string(),
-        })?;
-        let vocabulary = Vocabulary::parse(&vocabulary_path, pieces)?;
-        let digest = Sha256::new().chain_update(&network).chain_update(pieces);
-        let digest = digest.chain_update(pooling.mark()).finalize();
-        let digest = files::hex(digest.as_slice());
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        let threads = Threads::start(cores.min(THREADS));
-        let network = Network::load(&path, network)?;
+        let (vocabulary, digest) = (parts.vocabulary()?, parts.digest());
+        let ModelParts { path, network, pooling, longest, .. } = parts;
+        let (network, threads) = (Network::load(&path, network)?, request_threads());
         // Trying it on a text finds a model that cannot run now, not at the first search.
         let (_, dimensions) =
             network.states(&vocabulary.tokens("a short text", longest), &threads)?;
+        let network = NetworkSlot::Kept(Arc::new(network));
         Ok(Self { network, vocabulary, pooling, dimensions, digest, longest, threads })
+    }
+
+    /// Drops what can be loaded again, if nothing was encoded for so long.
+    pub fn rest(&self, unused: Duration) {
+        self.network.rest(unused);
     }
 
     /// The number of components of each vector.
@@ -153,13 +165,19 @@ impl Model {
         tokens: usize,
     ) -> Result<Vector, EncoderError> {
         let tokens = self.vocabulary.tokens(text, tokens.min(self.longest));
-        let (states, dimensions) = self.network.states(&tokens, threads)?;
+        let (states, dimensions) = self.network.network()?.states(&tokens, threads)?;
         if dimensions != self.dimensions {
             let fault = format!("states of {dimensions} components, not {}", self.dimensions);
             return Err(EncoderError::Output { fault });
         }
         self.pooling.of(&states, dimensions)
     }
+}
+
+/// The threads that encode requests.
+fn request_threads() -> Threads {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Threads::start(cores.min(THREADS))
 }
 
 impl fmt::Debug for Model {

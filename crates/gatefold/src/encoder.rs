@@ -22,7 +22,7 @@ const BAR_OF_FILES: f32 = 0.18;
 const PAST_REQUESTS: usize = 20_000;
 
 /// An encoder that is opened by the first search, or by [`EncoderTier::start`]: most commands never
-/// search, and opening takes a fifth of a second and much memory.
+/// search, and to open one in files takes a fifth of a second and much memory.
 #[derive(Debug)]
 pub struct EncoderTier {
     model: ModelPlace,
@@ -53,11 +53,15 @@ impl EncoderTier {
         }
     }
 
-    /// Opens an encoder and closes it again: the length of its vectors, or why it cannot be used.
+    /// Opens an encoder, tries it and closes it again: the length of its vectors, or why it cannot be
+    /// used.
     pub async fn examine(model: ModelPlace) -> Result<usize, String> {
-        let opened = tokio::task::spawn_blocking(move || model.open());
-        let dimensions = match opened.await {
-            Ok(opened) => opened.map(|model| model.dimensions()),
+        let tried = tokio::task::spawn_blocking(move || {
+            let model = model.open()?;
+            model.encode("a short text", REQUEST_TOKENS).map(|_| model.dimensions())
+        });
+        let dimensions = match tried.await {
+            Ok(tried) => tried,
             Err(panic) => return Err(panic.to_string()),
         };
         dimensions.map_err(|error| match std::error::Error::source(&error) {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use super::load::Scenario;
+use super::load::{Connection, Scenario};
 use super::process::Server;
 use super::say;
 use super::table::{markdown, write_section};
@@ -20,6 +20,8 @@ use super::table::{markdown, write_section};
 const STARTS: usize = 9;
 /// The size of the catalogue at which idle memory is compared with its goal.
 const MEMORY_TOOLS: usize = 1000;
+/// The search after which memory is read once more: an encoder's network is loaded by then.
+const SEARCH: &str = r#"{"name":"discover_tools","arguments":{"query":"send a message"}}"#;
 /// How long a gateway rests before its memory is read.
 pub(super) const SETTLING: Duration = Duration::from_secs(2);
 
@@ -30,6 +32,7 @@ struct StartFigures {
     start_ms: f64,
     idle_mib: f64,
     private_mib: f64,
+    searched_mib: f64,
 }
 
 #[expect(clippy::disallowed_methods, reason = "a chore reads its own variable")]
@@ -59,6 +62,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
                 format!("{:.0}", figures.start_ms),
                 format!("{:.1}", figures.idle_mib),
                 format!("{:.1}", figures.private_mib),
+                format!("{:.1}", figures.searched_mib),
             ]);
         }
     }
@@ -69,6 +73,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
         "start to first discovery ms",
         "idle memory MiB",
         "of it private",
+        "after a search",
     ];
     let section = format!("\n{}\n", markdown(&head, &rows));
     say(&section);
@@ -109,7 +114,8 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)], encoder: &str) -> Resu
     std::fs::write(scratch.path().join("gatefold.toml"), config(lists, encoder)?)?;
     learn(root, scratch.path(), &scenario)?;
     let mut starts = Vec::new();
-    let (mut idle, mut private) = (Vec::new(), Vec::new());
+    let (mut idle, mut private, mut searched) = (Vec::new(), Vec::new(), Vec::new());
+    let search = Scenario { params: SEARCH.to_owned(), expected: "results", ..scenario.clone() };
     for _ in 0..STARTS {
         let mut command = gatefold(root, scratch.path(), &scenario, "serve")?;
         let server = Server::start(&mut command, &scenario).await?;
@@ -117,6 +123,9 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)], encoder: &str) -> Resu
         tokio::time::sleep(SETTLING).await;
         idle.push(server.own_memory()?);
         private.push(server.private_memory()?);
+        Connection::open(&search).await?.call().await?;
+        tokio::time::sleep(SETTLING).await;
+        searched.push(server.own_memory()?);
     }
     let middle = |values: &mut Vec<f64>| {
         values.sort_by(f64::total_cmp);
@@ -126,6 +135,7 @@ async fn measure(root: &Path, lists: &[(PathBuf, usize)], encoder: &str) -> Resu
         start_ms: middle(&mut starts),
         idle_mib: middle(&mut idle),
         private_mib: middle(&mut private),
+        searched_mib: middle(&mut searched),
     })
 }
 

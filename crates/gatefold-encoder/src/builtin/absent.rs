@@ -5,6 +5,8 @@ use crate::EncoderError;
 use crate::parts::ModelParts;
 
 pub(crate) const NAME: &str = "builtin";
+pub(crate) const DIGEST: &str = "";
+pub(crate) const DIMENSIONS: usize = 0;
 
 pub(crate) fn parts() -> Result<ModelParts, EncoderError> {
     Err(EncoderError::NoRuntime)

@@ -15,6 +15,7 @@ const DIMENSIONS: usize = 3;
 struct Letters {
     passages: AtomicUsize,
     requests: AtomicUsize,
+    rests: AtomicUsize,
     /// If set, each passage waits until the test sends a word.
     gate: Option<Mutex<Receiver<()>>>,
 }
@@ -41,12 +42,16 @@ impl Encode for Letters {
         self.requests.fetch_add(1, Ordering::SeqCst);
         Ok(vector(text))
     }
+
+    fn rest(&self, _: Duration) {
+        self.rests.fetch_add(1, Ordering::SeqCst);
+    }
 }
 
 fn embedder() -> (Arc<Letters>, Embedder) {
     let model = Arc::new(Letters::default());
     let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
-    (Arc::clone(&model), Embedder::over(model, cache))
+    (Arc::clone(&model), Embedder::over(model, cache, REST))
 }
 
 /// An embedder that takes the next text each time the test sends a word.
@@ -54,7 +59,7 @@ fn gated() -> (Arc<Letters>, Embedder, SyncSender<()>) {
     let (open, gate) = sync_channel(100);
     let model = Arc::new(Letters { gate: Some(Mutex::new(gate)), ..Letters::default() });
     let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
-    (Arc::clone(&model), Embedder::over(model, cache), open)
+    (Arc::clone(&model), Embedder::over(model, cache, REST), open)
 }
 
 /// The same, while it encodes the first of three texts.
@@ -214,7 +219,7 @@ fn the_request_unused_for_longest_is_forgotten_first() {
 fn embedder_at(path: &Path) -> (Arc<Letters>, Embedder) {
     let model = Arc::new(Letters::default());
     let cache = VectorCache::of(path, "letters", DIMENSIONS, 1000).unwrap();
-    (Arc::clone(&model), Embedder::over(model, cache))
+    (Arc::clone(&model), Embedder::over(model, cache, REST))
 }
 
 fn want_numbers(embedder: &Embedder, numbers: Range<usize>) {
@@ -263,4 +268,20 @@ fn of_two_embedders_over_one_file_neither_harms_what_the_first_wrote() {
     check_two(0..0, 0..300, 200..500, 200);
     check_two(0..100, 100..300, 0..400, 100);
     check_two(0..100, 0..100, 50..150, 50);
+}
+
+#[test]
+fn the_model_rests_while_nothing_is_wanted_and_goes_on_after_it() {
+    let model = Arc::new(Letters::default());
+    let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
+    let embedder = Embedder::over(model.clone(), cache, Duration::from_millis(1));
+    for text in ["a", "b"] {
+        let rests = model.rests.load(Ordering::SeqCst);
+        while model.rests.load(Ordering::SeqCst) == rests {
+            std::thread::yield_now();
+        }
+        want(&embedder, &[text]);
+        assert!(embedder.wait(LONG));
+    }
+    assert_eq!(model.passages.load(Ordering::SeqCst), 2);
 }

@@ -73,3 +73,21 @@ fn its_files_keep_within_their_bound() {
     let parts = builtin::parts().unwrap();
     assert!(parts.network.len() + parts.pieces.len() <= BYTES);
 }
+
+#[test]
+fn what_is_known_of_it_beforehand_is_so() {
+    assert_eq!(builtin::parts().unwrap().digest(), builtin::DIGEST);
+    assert_eq!(encode("a text").values().len(), builtin::DIMENSIONS);
+}
+
+#[test]
+fn its_network_is_loaded_when_it_is_needed_and_rests_when_it_is_not() {
+    let model = ModelPlace::Builtin.open().unwrap();
+    assert!(!model.network.is_loaded());
+    let before = model.encode("a text", TOKENS).unwrap();
+    model.rest(Duration::from_hours(1));
+    assert!(model.network.is_loaded(), "it was needed just now");
+    model.rest(Duration::ZERO);
+    assert!(!model.network.is_loaded());
+    assert_eq!(model.encode("a text", TOKENS).unwrap(), before);
+}
