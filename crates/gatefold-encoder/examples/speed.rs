@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement at the terminal")]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use gatefold_encoder::{Model, ModelPlace, Vector};
 
@@ -20,12 +20,20 @@ fn main() {
     let model = place.open().unwrap();
     println!("opened in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
     let word = "list the open issues of a repository and close them all ";
+    let begun = Instant::now();
+    drop(model.encode(word, 25).unwrap());
+    println!("first text in {:.0} ms", begun.elapsed().as_secs_f64() * 1e3);
     for tokens in [10, 25, 60, 128] {
         let text = word.repeat(tokens);
         let encode = || drop(model.encode(&text, tokens).unwrap());
         println!("{tokens:4} tokens: {:.2} ms", median_ms(encode));
     }
     print_memory("after");
+    for when in ["at rest", "at rest again"] {
+        model.encode(word, 25).unwrap();
+        model.rest(Duration::ZERO);
+        print_memory(when);
+    }
     let vector = model.encode(word, 128).unwrap();
     let cache = vec![vector.quantize(); 10_000];
     let scan = || assert!(cache.iter().map(|passage| passage.cosine(&vector)).sum::<f32>() > 0.0);

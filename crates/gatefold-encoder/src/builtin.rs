@@ -13,7 +13,7 @@ const NETWORK_FILE: &str = "model.rten";
 const NETWORK: &[u8] = include_bytes!("../data/model.rten");
 const PIECES: &[u8] = include_bytes!("../data/vocab.txt");
 
-/// What its files amount to: see `Model::digest`.
+/// The digest of its files: see `Model::digest`. A test says what it must be.
 pub(crate) const DIGEST: &str = "11298b8712c19542b379fcc3954493ace1aec9d15054a68a6b795b30e3444ae3";
 
 /// The length of its vectors.

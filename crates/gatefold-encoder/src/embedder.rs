@@ -32,7 +32,7 @@ const NICENESS: i32 = 10;
 trait Encode: Send + Sync {
     fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError>;
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
-    fn rest(&self, unused: Duration);
+    fn rest(&self, unused: Duration) -> Duration;
 }
 
 impl Encode for Model {
@@ -44,8 +44,8 @@ impl Encode for Model {
         self.encode(text, tokens)
     }
 
-    fn rest(&self, unused: Duration) {
-        Self::rest(self, unused);
+    fn rest(&self, unused: Duration) -> Duration {
+        Self::rest(self, unused)
     }
 }
 
@@ -267,6 +267,10 @@ impl EmbedderState {
                     true
                 }
                 Err(error) => {
+                    if matches!(error, EncoderError::Load { .. } | EncoderError::Gone { .. }) {
+                        // It would be the same for each of them.
+                        self.work().queue.clear();
+                    }
                     let error = &error as &dyn std::error::Error;
                     tracing::warn!(
                         error,
@@ -285,15 +289,16 @@ impl EmbedderState {
         let waited = self.changed.wait_timeout_while(self.work(), GIVE_WAY, is_asked);
         let (mut work, _) = waited.unwrap_or_else(PoisonError::into_inner);
         let is_idle = |work: &mut PendingTexts| work.queue.is_empty() && !work.is_over;
+        let mut wait = rest;
         loop {
-            let waited = self.changed.wait_timeout_while(work, rest, is_idle);
+            let waited = self.changed.wait_timeout_while(work, wait, is_idle);
             let (after, timed_out) = waited.unwrap_or_else(PoisonError::into_inner);
             if !timed_out.timed_out() {
                 work = after;
                 break;
             }
             drop(after);
-            self.model.rest(rest);
+            wait = self.model.rest(rest);
             work = self.work();
         }
         if work.is_over {

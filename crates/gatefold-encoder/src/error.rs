@@ -23,6 +23,8 @@ pub enum EncoderError {
     Vocabulary { path: PathBuf, fault: String },
     #[error("`{}` could not be loaded: take the ONNX file of a BERT-like sentence encoder", path.display())]
     Load { path: PathBuf, source: BoxError },
+    #[error("the encoder could not be loaded: {why}")]
+    Gone { why: String },
     #[error("`{}` is no sentence encoder: {fault}; take the ONNX file of a BERT-like one", path.display())]
     Unfit { path: PathBuf, fault: String },
     #[error("`{}` {fault}; take an encoder that pools by `mean` or `cls`", path.display())]

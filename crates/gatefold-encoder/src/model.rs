@@ -131,9 +131,10 @@ impl Model {
         Ok(Self { network, vocabulary, pooling, dimensions, digest, longest, threads })
     }
 
-    /// Drops what can be loaded again, if nothing was encoded for so long.
-    pub fn rest(&self, unused: Duration) {
-        self.network.rest(unused);
+    /// Drops what can be loaded again, if nothing was encoded for so long. Returns how long to wait
+    /// before it is worth asking again.
+    pub fn rest(&self, unused: Duration) -> Duration {
+        self.network.rest(unused)
     }
 
     /// The number of components of each vector.

@@ -15,7 +15,7 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
     let started = Instant::now();
     let shown = run(&scratch, &["demo", "--once", "--listen", "127.0.0.1:0"]);
     assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
-    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+    assert!(started.elapsed() < LIMIT / 2, "{:?}", started.elapsed());
     for part in [
         "calendar",
         "contacts",

@@ -301,8 +301,9 @@ async fn over_stdio_whoever_leaves_in_a_hurry_leaves_nothing_behind() {
     let began = Instant::now();
     assert!(signalled.unwrap().success());
     assert_eq!(client.wait().await.unwrap().code(), Some(0), "{}", client.stderr());
-    // A client waits a second; a test on a machine under load takes longer to see the end.
-    assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
+    // A client waits a second; a test under load takes longer to see the end. Those that are not in
+    // a hurry take two.
+    assert!(began.elapsed() < Duration::from_millis(1800), "it took {:?}", began.elapsed());
     await_gone(&offspring).await;
 }
 

@@ -7,6 +7,8 @@ use std::time::Instant;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(20);
+/// How long the model of one test waits before it rests.
+const SOON: Duration = Duration::from_millis(1);
 const DIMENSIONS: usize = 3;
 
 /// A model whose vectors are of a text's first bytes. What begins with `bad` fails, and what begins
@@ -43,8 +45,10 @@ impl Encode for Letters {
         Ok(vector(text))
     }
 
-    fn rest(&self, _: Duration) {
+    fn rest(&self, unused: Duration) -> Duration {
+        assert_eq!(unused, SOON);
         self.rests.fetch_add(1, Ordering::SeqCst);
+        unused
     }
 }
 
@@ -274,10 +278,11 @@ fn of_two_embedders_over_one_file_neither_harms_what_the_first_wrote() {
 fn the_model_rests_while_nothing_is_wanted_and_goes_on_after_it() {
     let model = Arc::new(Letters::default());
     let cache = VectorCache::empty(Path::new(""), DIMENSIONS, 1000);
-    let embedder = Embedder::over(model.clone(), cache, Duration::from_millis(1));
+    let embedder = Embedder::over(model.clone(), cache, SOON);
     for text in ["a", "b"] {
-        let rests = model.rests.load(Ordering::SeqCst);
+        let (rests, until) = (model.rests.load(Ordering::SeqCst), Instant::now() + LONG);
         while model.rests.load(Ordering::SeqCst) == rests {
+            assert!(Instant::now() < until, "it does not rest");
             std::thread::yield_now();
         }
         want(&embedder, &[text]);

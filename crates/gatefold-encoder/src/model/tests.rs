@@ -85,9 +85,11 @@ fn its_network_is_loaded_when_it_is_needed_and_rests_when_it_is_not() {
     let model = ModelPlace::Builtin.open().unwrap();
     assert!(!model.network.is_loaded());
     let before = model.encode("a text", TOKENS).unwrap();
-    model.rest(Duration::from_hours(1));
+    let hour = Duration::from_hours(1);
+    let left = model.rest(hour);
+    assert!(left < hour && left > hour / 2, "{left:?}");
     assert!(model.network.is_loaded(), "it was needed just now");
-    model.rest(Duration::ZERO);
+    assert_eq!(model.rest(Duration::ZERO), Duration::ZERO);
     assert!(!model.network.is_loaded());
     assert_eq!(model.encode("a text", TOKENS).unwrap(), before);
 }
