@@ -65,7 +65,7 @@ pub(super) const SEARCH: FixedSection = FixedSection {
             details: "`builtin` is our own, part of the program, and made for requests and tools in English. It \
                       reads every tool in the background, which takes a quarter of a minute of one core for \
                       2,500 tools, and keeps their vectors in the state directory; until it has read them all, tools \
-                      are ranked without it. A search then takes some 4 ms, and the process 28 MB more while people search. A path names another one: a folder with \
+                      are ranked without it. A search then takes some 4 ms, and the process 24 MB more while people search. A path names another one: a folder with \
                       `model.onnx` and `vocab.txt`, or an ONNX file with `vocab.txt` beside it, BERT-like, \
                       pooled as `1_Pooling/config.json` beside it says, by default to the mean; a folder \
                       `builtin` is `./builtin`. `gatefold model get` downloads one, which takes three times \
