@@ -166,6 +166,7 @@ fn a_query_parameter_is_written_in_its_style() {
             "?v%5Ba%5D%5Bb%5D%5B0%5D=1&v%5Ba%5D%5Bb%5D%5B1%5D%5Bc%5D=2",
         ),
         ("deepObject", true, json!(7), "?v=7"),
+        ("deepObject", true, json!({ "a]": null, "b": 1 }), "?v%5Bb%5D=1"),
         (
             "deepObject",
             true,

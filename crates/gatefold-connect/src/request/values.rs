@@ -164,7 +164,8 @@ impl Writing<'_> {
         let close = self.escaped("]");
         match value {
             Value::Object(members) => {
-                for (member, value) in members {
+                // What is not sent cannot be misread.
+                for (member, value) in members.iter().filter(|(_, value)| !value.is_null()) {
                     if member.contains(['[', ']']) {
                         let fault = "has a member with a bracket, which this API reads as its end";
                         return Err(RequestError::argument(self.argument, fault));
