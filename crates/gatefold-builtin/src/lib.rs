@@ -1,6 +1,6 @@
 //! Tools of our own: what is worth having without any server.
 //!
-//! Each tool is one module and one implementation of [`tool::BuiltinTool`]; [`BuiltinSource`] offers
+//! Each tool is one module and one implementation of `tool::BuiltinTool`; [`BuiltinSource`] offers
 //! those that a configuration chose. What a tool needs from outside (a clock, a folder) comes through
 //! [`BuiltinPorts`] and [`BuiltinSettings`]. This crate knows no MCP, no configuration and no storage.
 

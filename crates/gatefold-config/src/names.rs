@@ -1,6 +1,6 @@
 //! Names that the values and their reader agree on.
 
-/// The most entries of a list or table that is [`LimitedItems`](crate::Limited).
+/// The most entries of a list or table that is [`LimitedItems`](crate::LimitedItems).
 pub const ITEM_LIMIT: usize = 1024;
 
 // Names of newtype structs that a document reads specially.

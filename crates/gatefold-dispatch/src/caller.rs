@@ -22,8 +22,8 @@ pub struct Caller {
     pub peer: Arc<dyn Peer>,
     pub cancel: CancellationToken,
     pub meta: Arc<RequestMeta>,
-    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::Nested) have
-    /// their own.
+    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::NestedCaller)
+    /// have their own.
     pub lineage: Lineage,
     /// The label of everything the session or run has read so far, shared by its calls.
     pub label: SharedLabel,

@@ -50,7 +50,7 @@ pub struct Findings {
 /// Evidence for tools from outside the index, by their places.
 #[derive(Clone, Copy, Default)]
 pub struct SearchEvidence<'a> {
-    /// Added to the tools' own scores: see [`PastIndex::bonuses`](crate::Past::bonuses).
+    /// Added to the tools' own scores: see [`PastIndex::bonuses`](crate::PastIndex::bonuses).
     pub bonuses: &'a [(usize, f32)],
     /// A sentence encoder's judgement. It is called once, for the likeliest tools.
     pub judge: Option<&'a SimilarityFn<'a>>,

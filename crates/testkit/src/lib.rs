@@ -3,7 +3,7 @@
 //!
 //! The raw fixtures and clients handle JSON-RPC as text on purpose: a fixture can break a rule byte
 //! by byte, and a test can see exactly what was on the wire. So they must not know the protocol
-//! library. [`reference`] is built on that library on purpose, as a correct peer that we did not
+//! library. [`mod@reference`] is built on that library on purpose, as a correct peer that we did not
 //! write. No part of this crate knows another crate of the workspace.
 //!
 //! - [`fixture`] is an MCP server on stdio that any test binary becomes by running itself again.
@@ -12,7 +12,7 @@
 //! - [`client`] has the two raw clients, one for each transport.
 //! - [`provider`] signs people in, and is the server whose users they are.
 //! - [`issuer`] signs tokens, good ones and bad ones.
-//! - [`reference`] is a complete and correct MCP server, which passes the official suite.
+//! - [`mod@reference`] is a complete and correct MCP server, which passes the official suite.
 
 pub mod client;
 mod exit;

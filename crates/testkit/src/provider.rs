@@ -36,7 +36,7 @@ pub struct ProviderRules {
     pub token_delay_ms: u64,
     /// What the redirect names as its issuer. `{issuer}` stands for the right one.
     pub iss: Option<String>,
-    /// The scopes that a call needs, at most [`KEPT`]. Others need none.
+    /// The scopes that a call needs, at most `KEPT`. Others need none.
     pub call_scopes: Vec<String>,
     /// Members of the provider's metadata to replace, or to remove if they are null.
     pub metadata: serde_json::Map<String, serde_json::Value>,

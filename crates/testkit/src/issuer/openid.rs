@@ -28,9 +28,9 @@ pub struct IdentityRules {
     pub claims: Value,
     pub header: Value,
     pub forge: Option<Forge>,
-    /// What the browser comes back with instead of a code: at most [`KEPT`] parameters.
+    /// What the browser comes back with instead of a code: at most `KEPT` parameters.
     pub refusal: Option<Vec<(&'static str, String)>>,
-    /// Parameters over those that the browser comes back with, at most [`KEPT`]. An empty one is left
+    /// Parameters over those that the browser comes back with, at most `KEPT`. An empty one is left
     /// out.
     pub answer: Vec<(&'static str, String)>,
 }
