@@ -22,7 +22,7 @@ use crate::{
     Guard, ReadQuery, StatementKind, VisibleSchema,
 };
 use harms::{
-    BOUND, HANGING, Harm, HarmedDatabase, Observed, TIMEOUT, Twin, Walls, answer_text,
+    BOUND, HANGING, Harm, HarmedDatabase, Observed, Part, TIMEOUT, Twin, Walls, answer_text,
     closed_rules, try_harms,
 };
 
@@ -61,7 +61,7 @@ struct HarmedFiles {
 #[tokio::test(flavor = "multi_thread")]
 async fn every_harm_is_stopped() {
     let files = HarmedFiles::new().await;
-    try_harms(&files, "harms.sqlite.sql", "SQLite").await.check();
+    try_harms(&files, "harms.sqlite.sql", Part::WHOLE).await.check("SQLite");
 }
 
 fn file_name(twin: Twin) -> &'static str {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::panic::resume_unwind;
 use std::time::Duration;
 
 use futures::StreamExt as _;
@@ -26,8 +27,20 @@ pub(crate) const HANGING: Duration = Duration::from_millis(700);
 /// By how much memory must grow to count as eaten.
 pub(crate) const EATEN_BYTES: u64 = 64 << 20;
 
-/// How many statements that hang run at once.
+/// How many statements that hang run at once, in all parts together.
 const HANGING_AT_ONCE: usize = 4;
+
+/// A corpus, or every second statement of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    first: usize,
+    of: usize,
+}
+
+impl Part {
+    #[allow(dead_code, reason = "only SQLite is quick enough")]
+    pub(crate) const WHOLE: Self = Self { first: 0, of: 1 };
+}
 
 /// What a statement does that it must not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,6 +189,8 @@ pub(crate) fn harmful(file: &str) -> Vec<HarmfulStatement> {
 /// What became of a corpus.
 #[derive(Debug, Default)]
 pub(crate) struct HarmReport {
+    /// The names of those that were tried alone.
+    walls: Vec<&'static str>,
     /// For each kind of harm: how many statements, and how many each wall stopped.
     stopped: BTreeMap<Harm, (usize, BTreeMap<&'static str, usize>)>,
     /// How many statements were stopped by how many walls alone.
@@ -187,23 +202,36 @@ pub(crate) struct HarmReport {
     techniques: BTreeSet<String>,
 }
 
-/// Tries every statement with every wall, and prints the table.
+/// Tries a corpus in two halves side by side, each on databases of its own, and makes one report of both.
+#[allow(dead_code, reason = "SQLite is quick enough without it")]
+pub(crate) fn try_halves(try_part: impl Fn(Part) -> HarmReport + Sync) -> HarmReport {
+    let try_part = &try_part;
+    std::thread::scope(|scope| {
+        let halves = [0, 1].map(|first| scope.spawn(move || try_part(Part { first, of: 2 })));
+        let reports = halves.map(|half| half.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        reports.into_iter().reduce(HarmReport::with).expect("there are two")
+    })
+}
+
+/// Tries every statement of a part with every wall.
 pub(crate) async fn try_harms(
     database: &impl HarmedDatabase,
     file: &str,
-    name: &str,
+    part: Part,
 ) -> HarmReport {
     let all = harmful(file);
     let (slow, quick): (Vec<_>, Vec<_>) =
         all.iter().partition(|statement| statement.harm == Harm::Hangs);
-    let mut report = HarmReport::default();
+    let [slow, quick] = [slow, quick].map(|all| all.into_iter().skip(part.first).step_by(part.of));
+    let walls = database.walls().iter().map(|walls| walls.name()).collect();
+    let mut report = HarmReport { walls, ..HarmReport::default() };
     for statement in quick {
         let outcome = outcome(database, statement).await;
         report.add(statement, &outcome);
     }
     let mut running = FuturesUnordered::new();
     for statement in slow {
-        if running.len() >= HANGING_AT_ONCE {
+        if running.len() >= HANGING_AT_ONCE / part.of {
             finish(&mut report, running.next().await);
         }
         running.push(async move { (statement, outcome(database, statement).await) });
@@ -211,7 +239,6 @@ pub(crate) async fn try_harms(
     while !running.is_empty() {
         finish(&mut report, running.next().await);
     }
-    println!("{}", report.table(database, name));
     report
 }
 
@@ -263,8 +290,9 @@ async fn outcome(database: &impl HarmedDatabase, statement: &HarmfulStatement) -
 }
 
 impl HarmReport {
-    /// Fails where a statement did no harm with the walls down, or any with all of them up.
-    pub(crate) fn check(&self) {
+    /// Prints the table. Fails where a statement did no harm with the walls down, or any with all of them up.
+    pub(crate) fn check(&self, name: &str) {
+        println!("{}", self.table(name));
         assert!(self.faults.is_empty(), "{}", self.faults.join("\n"));
         let shown: usize = self.stopped.values().map(|(count, _)| count).sum();
         let quick = self.quick.join("\n");
@@ -293,9 +321,28 @@ impl HarmReport {
         }
     }
 
+    /// What became of both.
+    fn with(mut self, other: Self) -> Self {
+        for (harm, (count, by_wall)) in other.stopped {
+            let (sum, sums_by_wall) = self.stopped.entry(harm).or_default();
+            *sum += count;
+            for (wall, count) in by_wall {
+                *sums_by_wall.entry(wall).or_default() += count;
+            }
+        }
+        for (walls, count) in other.by_walls {
+            *self.by_walls.entry(walls).or_default() += count;
+        }
+        self.once.extend(other.once);
+        self.faults.extend(other.faults);
+        self.quick.extend(other.quick);
+        self.techniques.extend(other.techniques);
+        self
+    }
+
     /// The table as the documentation has it.
-    fn table(&self, database: &impl HarmedDatabase, name: &str) -> String {
-        let walls: Vec<_> = database.walls().iter().map(|walls| walls.name()).collect();
+    fn table(&self, name: &str) -> String {
+        let walls = &self.walls;
         let mut text = String::new();
         let _ = writeln!(text, "| {name} | statements | {} | all |", walls.join(" | "));
         let _ = writeln!(text, "|---|{}", "---|".repeat(walls.len() + 2));

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
 use gatefold_sql::{
     Database as _, DatabaseAddress, DatabaseError, DatabaseSettings, Dialect, Guard, MySqlServer,
     QueryRows, ReadQuery, ServerAddress, VisibleSchema,
@@ -17,13 +16,11 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::harms::{
-    BOUND, HANGING, Harm, HarmedDatabase, Observed, TIMEOUT, Twin, Walls, answer_text,
-    closed_rules, try_harms,
+    BOUND, HANGING, Harm, HarmReport, HarmedDatabase, Observed, Part, TIMEOUT, Twin, Walls,
+    answer_text, closed_rules, try_halves, try_harms,
 };
-use crate::server::{Claim, PASSWORD, TestDatabase};
+use crate::server::{PASSWORD, TestDatabase};
 use crate::statements::text;
-
-pub(crate) const ALL: &[(&str, Claim)] = &[("every_harm_is_stopped", every_harm_is_stopped)];
 
 /// How long a statement may take that is none of those that hang.
 const QUICK: Duration = Duration::from_secs(20);
@@ -99,25 +96,28 @@ struct HarmedTwin {
     admin: Mutex<Option<MySqlConnection>>,
 }
 
-fn every_harm_is_stopped(it: &TestDatabase) -> BoxFuture<'_, ()> {
-    async {
-        let server = HarmedServer::new(it).await;
-        let ping = async {
-            let mut admin = it.admin().await;
-            loop {
-                let answer = timeout(ANSWER_TIME, scalar(&mut admin, "SELECT 'here'")).await;
-                assert_eq!(answer.expect("the server answers others").as_deref(), Some("here"));
-                tokio::time::sleep(Duration::from_millis(100)).await;
-            }
-        };
-        let report = tokio::select! {
-            report = try_harms(&server, "harms.mysql.sql", "MariaDB") => report,
-            () = ping => unreachable!("it has no end"),
-        };
-        server.remove().await;
-        report.check();
-    }
-    .boxed()
+/// With a database for each half at the server of this address.
+pub(crate) fn every_harm_is_stopped(address: &str) {
+    let try_part = |part| TestDatabase::with(address, |it| try_part(it, part).boxed());
+    try_halves(try_part).check("MariaDB");
+}
+
+async fn try_part(it: &TestDatabase, part: Part) -> HarmReport {
+    let server = HarmedServer::new(it).await;
+    let ping = async {
+        let mut admin = it.admin().await;
+        loop {
+            let answer = timeout(ANSWER_TIME, scalar(&mut admin, "SELECT 'here'")).await;
+            assert_eq!(answer.expect("the server answers others").as_deref(), Some("here"));
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let report = tokio::select! {
+        report = try_harms(&server, "harms.mysql.sql", part) => report,
+        () = ping => unreachable!("it has no end"),
+    };
+    server.remove().await;
+    report
 }
 
 impl<'a> HarmedServer<'a> {

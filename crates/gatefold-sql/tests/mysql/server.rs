@@ -28,14 +28,18 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    pub(crate) fn with(address: &str, claim: Claim) {
+    pub(crate) fn with<T>(
+        address: &str,
+        claim: impl FnOnce(&TestDatabase) -> BoxFuture<'_, T>,
+    ) -> T {
         static COUNT: AtomicU32 = AtomicU32::new(0);
 
         let DatabaseAddress::Server(address) = DatabaseAddress::parse(address).unwrap() else {
             panic!("not a server");
         };
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("gatefold_{}_{count}", std::process::id());
+        // Of one width, so that none is the beginning of another.
+        let name = format!("gatefold_{}_{count:03}", std::process::id());
         let database = Self { address, name };
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -48,9 +52,7 @@ impl TestDatabase {
             database.remove().await;
             result
         });
-        if let Err(panic) = result {
-            resume_unwind(panic);
-        }
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     pub(crate) fn reader(&self) -> String {

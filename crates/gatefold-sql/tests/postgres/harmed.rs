@@ -12,14 +12,11 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::harms::{
-    BOUND, HANGING, Harm, HarmedDatabase, Observed, TIMEOUT, Twin, Walls, answer_text,
-    closed_rules, failure, try_harms,
+    BOUND, HANGING, Harm, HarmReport, HarmedDatabase, Observed, Part, TIMEOUT, Twin, Walls,
+    answer_text, closed_rules, failure, try_halves, try_harms,
 };
-use crate::server::{Claim, PASSWORD, TestDatabase, open, run};
+use crate::server::{PASSWORD, TestDatabase, open, run};
 use crate::statements::text;
-
-pub(crate) const ALL: &[(&str, Claim)] =
-    &[("every_harm_is_stopped", |it| every_harm_is_stopped(it).boxed())];
 
 /// How long a statement may take that is none of those that hang.
 const QUICK: Duration = Duration::from_secs(20);
@@ -103,7 +100,13 @@ struct HarmedTwin {
     admin: Mutex<Option<PgConnection>>,
 }
 
-async fn every_harm_is_stopped(it: &TestDatabase) {
+/// With a database for each half at the server of this address.
+pub(crate) fn every_harm_is_stopped(address: &str) {
+    let try_part = |part| TestDatabase::with(address, |it| try_part(it, part).boxed());
+    try_halves(try_part).check("PostgreSQL");
+}
+
+async fn try_part(it: &TestDatabase, part: Part) -> HarmReport {
     let server = HarmedServer::new(it).await;
     let ping = async {
         loop {
@@ -113,11 +116,11 @@ async fn every_harm_is_stopped(it: &TestDatabase) {
         }
     };
     let report = tokio::select! {
-        report = try_harms(&server, "harms.postgres.sql", "PostgreSQL") => report,
+        report = try_harms(&server, "harms.postgres.sql", part) => report,
         () = ping => unreachable!("it has no end"),
     };
     server.remove().await;
-    report.check();
+    report
 }
 
 impl<'a> HarmedServer<'a> {

@@ -47,7 +47,6 @@ fn main() -> ExitCode {
         corpus::ALL,
         errors::ALL,
         generated::ALL,
-        harmed::ALL,
         roles::ALL,
         schema::ALL,
         values::ALL,
@@ -74,7 +73,14 @@ fn main() -> ExitCode {
         });
         Ok(())
     });
-    let trials = claims.iter().flat_map(|claims| claims.iter()).map(trial);
-    let trials = trials.chain([tls.with_ignored_flag(ignored)]).collect();
+    let harms_address = address.clone().unwrap_or_default();
+    let harms = Trial::test("every_harm_is_stopped", move || {
+        harmed::every_harm_is_stopped(&harms_address);
+        Ok(())
+    });
+    // It takes longest, so it begins first.
+    let mut trials = vec![harms.with_ignored_flag(address.is_none())];
+    trials.extend(claims.iter().flat_map(|claims| claims.iter()).map(trial));
+    trials.push(tls.with_ignored_flag(ignored));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -32,7 +32,10 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    pub(crate) fn with(address: &str, claim: impl FnOnce(&TestDatabase) -> BoxFuture<'_, ()>) {
+    pub(crate) fn with<T>(
+        address: &str,
+        claim: impl FnOnce(&TestDatabase) -> BoxFuture<'_, T>,
+    ) -> T {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime starts");
         runtime.block_on(async {
@@ -62,10 +65,8 @@ impl TestDatabase {
                 ),
             )
             .await;
-            if let Err(panic) = outcome {
-                resume_unwind(panic);
-            }
-        });
+            outcome.unwrap_or_else(|panic| resume_unwind(panic))
+        })
     }
 
     /// Runs statements as the superuser, and lets the reader read what there is then.
