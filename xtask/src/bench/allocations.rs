@@ -65,7 +65,7 @@ pub(crate) fn run(root: &Path, words: &[&str]) -> Result<()> {
 }
 
 fn parse(root: &Path, words: &[&str]) -> Result<AllocationOptions> {
-    let binary = root.join("target/release/gatefold");
+    let binary = root.join("target/dist/gatefold");
     let mut options = AllocationOptions { binary, peer: None, calls: 200, write: false };
     let mut words = words.iter();
     while let Some(word) = words.next() {
@@ -109,7 +109,7 @@ async fn measure(root: &Path, options: &AllocationOptions) -> Result<()> {
 
 /// Runs a binary for a number of calls, under the profiler.
 fn cost(binary: &Path, url: &str, calls: usize) -> Result<Cost> {
-    ensure!(binary.exists(), "`{}` is not there: cargo build --release", binary.display());
+    ensure!(binary.exists(), "`{}` is not there: cargo build --profile dist", binary.display());
     let scratch = tempfile::tempdir()?;
     let (config, profile) = (scratch.path().join("gatefold.toml"), scratch.path().join("profile"));
     std::fs::write(&config, format!("[sources.bench]\nurl = \"{url}\"\n"))?;

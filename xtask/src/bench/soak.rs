@@ -97,7 +97,7 @@ pub(crate) fn run(root: &Path, options: &[&str]) -> Result<()> {
 fn parse(root: &Path, words: &[&str]) -> Result<SoakOptions> {
     let mut options = SoakOptions {
         time: Duration::from_mins(10),
-        binary: root.join("target/release/gatefold"),
+        binary: root.join("target/dist/gatefold"),
         write: false,
     };
     let mut words = words.iter();

@@ -165,9 +165,9 @@ pub(super) fn gatefold(
     scenario: &Scenario,
     what: &str,
 ) -> Result<Command> {
-    let binary = root.join("target/release/gatefold");
+    let binary = root.join("target/dist/gatefold");
     if !binary.exists() {
-        bail!("build it first: cargo build --release");
+        bail!("build it first: cargo build --profile dist");
     }
     let mut command = Command::new(binary);
     command.arg(what).arg("--config").arg(scratch.join("gatefold.toml"));
