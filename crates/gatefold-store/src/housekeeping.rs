@@ -60,9 +60,9 @@ const PRUNE_DISCOVERIES_BY_COUNT: &str = "
 const CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 impl Store {
-    /// Deletes the records beyond [`Retention`](crate::Retention), past queries whose weight is too small, and
-    /// manifests that nothing refers to. Returns how many records it deleted. It also runs by
-    /// itself every few minutes.
+    /// Deletes the records beyond [`Retention`](crate::Retention), past queries whose weight is too
+    /// small, and manifests that nothing refers to. Returns how many records it deleted. It also
+    /// runs by itself every few minutes.
     pub async fn prune(&self) -> Result<u64, StoreError> {
         prune(&self.inner).await
     }
