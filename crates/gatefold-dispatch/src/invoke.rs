@@ -27,7 +27,7 @@ use crate::runtime::Slot;
 use crate::seal::{SealedCall, SealedState, principal_digest};
 use crate::tasks;
 use crate::{
-    AuditError, AuditOutcome, CallContext, CallOpened, Caller, Dispatcher, NestedCaller,
+    AuditError, AuditOutcome, CallContext, CallOpened, Caller, DataOwner, Dispatcher, NestedCaller,
     PinnedTurn, QuestionMode,
 };
 
@@ -223,11 +223,12 @@ impl PinnedTurn {
         let slot = slot.expect("a snapshot is built from its runtime's slots");
         let breaker = slot.breakers.of(&slot.identity(&self.principal));
         let pass = breaker.pass().map_err(|wait| paused(slot, wait))?;
-        let place = chain.timer.within(slot.bulkhead.enter()).await;
+        let owner = DataOwner::lasting(&self.principal);
+        let place = chain.timer.within(slot.bulkhead.enter(&owner)).await;
         let place = place
             .map_err(|_| without_place(&target))?
             .map_err(|shut| turned_away(&target, &shut))?;
-        let _inside = chain.place.take(slot.bulkhead.clone(), place);
+        let _inside = chain.place.take(place);
         if chain.timer.is_over() {
             // The place came free too late, so nothing is sent any more.
             return Err(without_place(&target));
