@@ -27,7 +27,7 @@ use crate::{Store, StoreError};
 /// What the key for the texts is derived for.
 pub(crate) const PURPOSE: &str = "gatefold stored results";
 
-/// How many bytes all stored results may have together. The oldest are dropped for new ones.
+/// How many bytes all stored results may have together. The oldest of whoever has most are dropped for new ones.
 pub const STORED_BYTES: u64 = 1 << 30;
 
 /// The symbols of a handle, each of five bits: Crockford's base 32.
@@ -56,12 +56,17 @@ const DROP_OLDEST_OF_OWNER: &str = "
         SELECT id FROM results WHERE owner = ?1 ORDER BY stored_at DESC, id LIMIT -1 OFFSET ?2
     ) RETURNING lower(hex(id))";
 
-const DROP_BEYOND_BYTES: &str = "
+/// Of the owner who has most, the oldest go, as many as are too much.
+const DROP_OLDEST_OF_LARGEST: &str = "
     DELETE FROM results WHERE id IN (
         SELECT id FROM (
-            SELECT id, sum(bytes) OVER (ORDER BY stored_at DESC, id) AS up_to FROM results
-        ) WHERE up_to > ?1
+            SELECT id, sum(bytes) OVER (ORDER BY stored_at, id DESC) - bytes AS older FROM results
+            WHERE owner = (SELECT owner FROM results GROUP BY owner ORDER BY sum(bytes) DESC LIMIT 1)
+        ) WHERE older < (SELECT sum(bytes) FROM results) - ?1
     ) RETURNING lower(hex(id))";
+
+/// For how many owners in turn that is done. Each time whoever has most loses something.
+const MAX_LARGEST: usize = 100;
 
 const DROP_EXPIRED: &str = "DELETE FROM results WHERE expires_at <= ?1 RETURNING lower(hex(id))";
 
@@ -197,7 +202,16 @@ pub(crate) async fn prune(store: &StoreInner, now: Timestamp) -> Result<(), Stor
 
 async fn drop_beyond_bytes(connection: &mut SqliteConnection) -> sqlx::Result<Vec<String>> {
     let limit = i64::try_from(STORED_BYTES).unwrap_or(i64::MAX);
-    sqlx::query_scalar(DROP_BEYOND_BYTES).bind(limit).fetch_all(connection).await
+    let mut dropped = Vec::new();
+    for _ in 0..MAX_LARGEST {
+        let query = sqlx::query_scalar(DROP_OLDEST_OF_LARGEST).bind(limit);
+        let more: Vec<String> = query.fetch_all(&mut *connection).await?;
+        if more.is_empty() {
+            break;
+        }
+        dropped.extend(more);
+    }
+    Ok(dropped)
 }
 
 fn new_handle() -> Result<ResultHandle, StoreError> {
@@ -269,4 +283,48 @@ fn old_files(directory: &Path) -> Vec<String> {
 /// What encrypts results.
 pub(crate) fn sealer(key: &gatefold_dispatch::SealKey) -> Arc<Sealer> {
     Arc::new(Sealer::new(key, PURPOSE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StoreOptions;
+
+    /// As if results of so many bytes had been kept, the first one first.
+    async fn claim(store: &Store, owner: u8, bytes: &[u64]) {
+        let mut connection = store.inner().connection().await;
+        for (at, bytes) in bytes.iter().enumerate() {
+            sqlx::query(KEEP)
+                .bind(vec![owner, u8::try_from(at).unwrap()])
+                .bind(vec![owner])
+                .bind("up__tool")
+                .bind(i64::try_from(*bytes).unwrap())
+                .bind(i64::try_from(at).unwrap())
+                .bind(i64::MAX)
+                .execute(&mut *connection)
+                .await
+                .unwrap();
+        }
+    }
+
+    async fn left(store: &Store, owner: u8) -> Vec<i64> {
+        let query = "SELECT stored_at FROM results WHERE owner = ? ORDER BY stored_at";
+        let query = sqlx::query_scalar(query).bind(vec![owner]);
+        query.fetch_all(&mut *store.inner().connection().await).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn whoever_has_most_loses_their_own_oldest_results() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), StoreOptions::default()).await.unwrap();
+        claim(&store, 1, &[15 << 20; 2]).await;
+        claim(&store, 2, &[15 << 20; 76]).await;
+        let dropped = drop_beyond_bytes(&mut *store.inner().connection().await).await.unwrap();
+        assert_eq!(dropped.len(), 10);
+        assert_eq!(left(&store, 1).await, [0, 1]);
+        assert_eq!(left(&store, 2).await, (10..76).collect::<Vec<_>>());
+        assert!(
+            drop_beyond_bytes(&mut *store.inner().connection().await).await.unwrap().is_empty()
+        );
+    }
 }
