@@ -25,6 +25,10 @@ const MAX_RELATIONS: usize = 200;
 /// How many columns all of them may have.
 const MAX_RELATION_COLUMNS: usize = 20_000;
 
+/// How many tables and subqueries there may be once each `WITH` query stands where it is named: SQLite prepares it
+/// anew at each place, and memory and time grow with that.
+const MAX_EXPANDED: usize = 10_000;
+
 /// Walks one statement.
 pub(super) struct Inspector<'a> {
     pub(super) schema: &'a VisibleSchema,
@@ -39,6 +43,8 @@ pub(super) struct Inspector<'a> {
     steps: usize,
     relations: usize,
     relation_columns: usize,
+    /// What was selected from so far, with what each `WITH` query selects from counted at each place.
+    pub(super) expanded: usize,
 }
 
 impl<'a> Inspector<'a> {
@@ -54,6 +60,7 @@ impl<'a> Inspector<'a> {
             steps: 0,
             relations: 0,
             relation_columns: 0,
+            expanded: 0,
         }
     }
 
@@ -87,6 +94,7 @@ impl<'a> Inspector<'a> {
     /// Counts what is selected from: each name is looked for in all of it.
     pub(super) fn count_relation(&mut self, columns: usize) -> Result<(), GuardError> {
         self.relations += 1;
+        self.count_expanded(1)?;
         self.relation_columns += columns;
         if self.relations <= MAX_RELATIONS && self.relation_columns <= MAX_RELATION_COLUMNS {
             return Ok(());
@@ -96,6 +104,17 @@ impl<'a> Inspector<'a> {
              columns in all"
         );
         Err(refused("a statement over this many tables", allowed))
+    }
+
+    /// Counts what a `WITH` query selects from, where it is named.
+    pub(super) fn count_expanded(&mut self, relations: usize) -> Result<(), GuardError> {
+        self.expanded = self.expanded.saturating_add(relations);
+        if self.expanded <= MAX_EXPANDED {
+            return Ok(());
+        }
+        let allowed = "name each `WITH` query once or twice; several levels that each name the one before twice double \
+                       it at every level";
+        Err(refused("`WITH` queries that are named this often", allowed))
     }
 
     /// The name that a server takes an identifier for.

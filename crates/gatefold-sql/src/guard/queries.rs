@@ -98,8 +98,11 @@ impl Inspector<'_> {
         let base = self.common_tables.len();
         if names_all {
             let pending = with.cte_tables.iter();
-            let pending =
-                pending.map(|cte| CommonTable { name: self.name(&cte.alias.name), columns: None });
+            let pending = pending.map(|cte| CommonTable {
+                name: self.name(&cte.alias.name),
+                columns: None,
+                expanded: 0,
+            });
             let pending: Vec<_> = pending.collect();
             self.common_tables.extend(pending);
         }
@@ -110,16 +113,18 @@ impl Inspector<'_> {
             }
             let slot = if names_all { base + at } else { self.common_tables.len() };
             if !names_all {
-                let name = self.name(&alias.name);
+                let (name, before) = (self.name(&alias.name), self.expanded);
                 let columns = self.query(query)?;
                 let columns = Some(self.renamed(cte, columns)?);
-                self.common_tables.push(CommonTable { name, columns });
+                let expanded = self.expanded - before;
+                self.common_tables.push(CommonTable { name, columns, expanded });
             } else if let Some(first) = first_part(&query.body) {
                 self.recursive(cte, first, slot)?;
             } else {
+                let before = self.expanded;
                 let columns = self.query(query)?;
                 let columns = self.renamed(cte, columns)?;
-                self.define(slot, columns);
+                self.define(slot, columns, self.expanded - before);
             }
         }
         Ok(())
@@ -135,26 +140,30 @@ impl Inspector<'_> {
         let columns = self.set_expr(first)?;
         self.common_tables.truncate(outer);
         let mut columns = self.renamed(cte, columns)?;
-        self.define(slot, columns.clone());
+        self.define(slot, columns.clone(), 0);
         // Each walk but the last finds one more masked column.
         for _ in 0..=columns.len() {
+            let before = self.expanded;
             let walked = self.query(&cte.query)?;
+            let expanded = self.expanded - before;
             let mut grew = false;
             for (known, found) in columns.iter_mut().zip(&walked) {
                 grew |= found.is_masked && !known.is_masked;
                 known.is_masked |= found.is_masked;
             }
+            // What it names of itself is no part of it yet.
+            let own = if grew { 0 } else { expanded };
+            self.define(slot, columns.clone(), own);
             if !grew {
                 break;
             }
-            self.define(slot, columns.clone());
         }
         Ok(())
     }
 
-    fn define(&mut self, slot: usize, columns: Vec<OutputColumn>) {
+    fn define(&mut self, slot: usize, columns: Vec<OutputColumn>, expanded: usize) {
         if let Some(table) = self.common_tables.get_mut(slot) {
-            table.columns = Some(columns);
+            (table.columns, table.expanded) = (Some(columns), expanded);
         }
     }
 
@@ -213,8 +222,9 @@ impl Inspector<'_> {
         };
         let idents: Vec<_> = schema_name.iter().chain([name]).collect();
         if let [ident] = &*idents {
-            let found = self.common_table(&self.name(ident))?;
-            if let Some(columns) = found.and_then(|table| table.columns.clone()) {
+            let found = self.common_table(&self.name(ident))?.cloned();
+            if let Some(CommonTable { columns: Some(columns), expanded, .. }) = found {
+                self.count_expanded(expanded)?;
                 return Ok(columns);
             }
         }

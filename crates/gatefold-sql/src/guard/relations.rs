@@ -8,7 +8,7 @@ use sqlparser::ast::{
 use super::error::{GuardError, refused};
 use super::expressions::check_value;
 use super::inspector::{Inspector, name_parts};
-use super::scopes::{OutputColumn, Relation};
+use super::scopes::{CommonTable, OutputColumn, Relation};
 use super::suggestions::unknown_table;
 use crate::{Dialect, TableName, VisibleTable};
 
@@ -109,8 +109,9 @@ impl<'a> Inspector<'a> {
         let idents = name_parts(name)?;
         if let [ident] = &*idents {
             let bare = self.name(ident);
-            let found = self.common_table(&bare)?;
-            if let Some(columns) = found.and_then(|table| table.columns.clone()) {
+            let found = self.common_table(&bare)?.cloned();
+            if let Some(CommonTable { columns: Some(columns), expanded, .. }) = found {
+                self.count_expanded(expanded)?;
                 return Ok(Relation::new(Some(bare), columns));
             }
             if self.is_mysql() && ident.quote_style.is_none() && bare.eq_ignore_ascii_case("dual") {

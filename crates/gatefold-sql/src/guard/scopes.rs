@@ -41,6 +41,8 @@ pub(super) struct CommonTable {
     pub(super) name: String,
     /// `None` until it has been looked at.
     pub(super) columns: Option<Vec<OutputColumn>>,
+    /// How many tables and subqueries it selects from, those of the `WITH` queries that it names included.
+    pub(super) expanded: usize,
 }
 
 /// The names of the row id of a table of SQLite.

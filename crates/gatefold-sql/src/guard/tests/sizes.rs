@@ -38,6 +38,22 @@ fn deep_statements_are_refused_and_do_no_harm() {
     }
 }
 
+/// `WITH` queries of which each names the one before twice.
+fn doubled(levels: usize) -> String {
+    let level = |at| format!("a{at} AS (SELECT * FROM a{0} UNION ALL SELECT * FROM a{0})", at - 1);
+    let all: Vec<_> = (1..=levels).map(level).collect();
+    format!("WITH a0 AS (SELECT 1 AS x), {} SELECT count(*) FROM a{levels}", all.join(", "))
+}
+
+#[test]
+fn queries_that_double_at_each_level_are_refused() {
+    for dialect in DIALECTS {
+        let refused = judge(dialect, &doubled(26)).unwrap_err().to_string();
+        assert!(refused.contains("`WITH` queries that are named this often"), "{refused}");
+        judge(dialect, &doubled(6)).unwrap();
+    }
+}
+
 #[test]
 fn nesting_as_people_write_it_passes() {
     for dialect in DIALECTS {
