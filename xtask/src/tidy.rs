@@ -24,6 +24,7 @@ const FILE_LINES: usize = 500;
 /// Crates and what they must not depend on, directly or indirectly.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("gatefold-core", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-worker", &["reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-search", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     (
         "gatefold-encoder",

@@ -1,10 +1,10 @@
 use gatefold_core::Payload;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// What a tool answers: a text for a model, and the same by the names of its output schema.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BuiltinAnswer {
     pub text: String,
     pub structured: Value,

@@ -1,14 +1,13 @@
 //! `calculate`: exact arithmetic with units.
 
-use fend_core::Interrupt;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::compute::{self, ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
+use crate::workers::{CallerWork, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The longest expression, in bytes. It bounds how deep it can be nested.
@@ -27,7 +26,7 @@ const FUNCTION_SIGNS: [&str; 4] = ["\\", "\u{3bb}", ":", "=>"];
 const ROUNDED: &str = "approx. ";
 
 pub(crate) struct Calculate {
-    places: ComputePlaces,
+    workers: Workers,
 }
 
 #[derive(Deserialize)]
@@ -43,8 +42,8 @@ struct CalculateAnswer {
 }
 
 impl Calculate {
-    pub(crate) fn new(places: ComputePlaces) -> Self {
-        Self { places }
+    pub(crate) fn new(workers: Workers) -> Self {
+        Self { workers }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
@@ -57,21 +56,16 @@ impl Calculate {
             let message = format!("functions cannot be defined here, so `{sign}` has no meaning");
             return Err(BuiltinError::arguments(message));
         }
-        let expression = expression.to_owned();
-        let result = self.places.run(move |sign| evaluated(&expression, sign)).await??;
-        let exact = !result.contains(ROUNDED);
-        Ok(BuiltinAnswer::new(result.clone(), &CalculateAnswer { result, exact }))
+        let work = CallerWork::Calculate { expression: expression.to_owned() };
+        self.workers.run(&call.principal, &work, &[]).await
     }
 }
 
-fn evaluated(expression: &str, sign: &StopSign) -> Result<String, BuiltinError> {
+/// What a worker does.
+pub(crate) fn calculated(expression: &str) -> Result<BuiltinAnswer, BuiltinError> {
     // It has neither exchange rates nor random numbers unless they are set.
     let mut context = fend_core::Context::new();
-    let result = fend_core::evaluate_with_interrupt(expression, &mut context, sign);
-    if sign.is_up() {
-        return Err(compute::too_long());
-    }
-    let result = result.map_err(|fault| {
+    let result = fend_core::evaluate(expression, &mut context).map_err(|fault| {
         let fault: String = fault.chars().take(MAX_FAULT).collect();
         BuiltinError::arguments(format!("it cannot be calculated: {fault}"))
     })?;
@@ -86,13 +80,8 @@ fn evaluated(expression: &str, sign: &StopSign) -> Result<String, BuiltinError> 
     if result.is_empty() {
         return Err(BuiltinError::arguments("the expression has no value"));
     }
-    Ok(result.to_owned())
-}
-
-impl Interrupt for StopSign {
-    fn should_interrupt(&self) -> bool {
-        self.is_up()
-    }
+    let (result, exact) = (result.to_owned(), !result.contains(ROUNDED));
+    Ok(BuiltinAnswer::new(result.clone(), &CalculateAnswer { result, exact }))
 }
 
 impl BuiltinTool for Calculate {

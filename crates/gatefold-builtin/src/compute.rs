@@ -1,5 +1,5 @@
-//! Calculations that a caller's text may make long: each on a thread of its own, with a bound on their
-//! number and their time.
+//! Work of our own code on files and notes: each on a thread of its own, with a bound on their number and
+//! their time. What others wrote decides little about either; what it decides is [`crate::workers`]'.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +42,11 @@ pub(crate) struct StopSign {
 }
 
 impl StopSign {
+    /// One that goes up by itself.
+    pub(crate) fn after(time: Duration) -> Self {
+        Self { is_dropped: Arc::default(), until: Instant::now() + time }
+    }
+
     pub(crate) fn is_up(&self) -> bool {
         self.is_dropped.load(Ordering::Relaxed) || Instant::now() >= self.until
     }
@@ -97,7 +102,7 @@ pub(crate) fn too_long() -> BuiltinError {
     longer_than(TIME)
 }
 
-fn longer_than(time: Duration) -> BuiltinError {
+pub(crate) fn longer_than(time: Duration) -> BuiltinError {
     BuiltinError::arguments(format!("it takes longer than {} s; ask for less", time.as_secs()))
 }
 

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::compute::ComputePlaces;
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
+use crate::workers::{CallerWork, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The longest text of JSON, in bytes. Its values take some fifty times as much.
@@ -28,7 +28,7 @@ const MAX_FILTER: usize = 4000;
 const MAX_RESULT: usize = 512 * 1024;
 
 pub(crate) struct JsonQuery {
-    places: ComputePlaces,
+    workers: Workers,
     results: Arc<dyn StoredResults>,
     clock: Arc<dyn Clock>,
 }
@@ -52,11 +52,11 @@ struct QueryAnswer {
 
 impl JsonQuery {
     pub(crate) fn new(
-        places: ComputePlaces,
+        workers: Workers,
         results: Arc<dyn StoredResults>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { places, results, clock }
+        Self { workers, results, clock }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
@@ -72,7 +72,8 @@ impl JsonQuery {
             (None, Some(handle)) => self.kept(&handle, call).await?,
             _ => return Err(BuiltinError::arguments("give either `json` or `result`")),
         };
-        self.places.run(move |_| queried(&text, &filter)).await?
+        let work = CallerWork::JsonQuery { filter };
+        self.workers.run(&call.principal, &work, text.as_bytes()).await
     }
 
     /// What was kept under a handle of the caller's.
@@ -87,7 +88,8 @@ impl JsonQuery {
     }
 }
 
-fn queried(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
+/// What a worker does.
+pub(crate) fn queried(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
     let outcome = run_jq(text, filter);
     let outcome = outcome.map_err(|error| BuiltinError::Arguments(error.to_string()))?;
     let (mut result, count) = (outcome.text, outcome.values);

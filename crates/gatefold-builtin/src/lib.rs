@@ -22,6 +22,7 @@ mod todo;
 mod tool;
 mod toolbox;
 mod web;
+mod workers;
 
 pub use answer::BuiltinAnswer;
 pub use error::BuiltinError;
@@ -32,3 +33,4 @@ pub use source::BuiltinSource;
 pub use tool::BuiltinCall;
 pub use toolbox::{BuiltinPorts, BuiltinSettings, Toolbox};
 pub use web::{SearchApi, SearchSettings};
+pub use workers::BUILTIN_TASK;

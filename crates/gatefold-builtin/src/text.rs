@@ -9,9 +9,9 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::compute::{ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
+use crate::workers::{CallerWork, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 use codes::{HashName, TextEncoding};
 pub(crate) use patterns::compiled;
@@ -25,12 +25,12 @@ const MAX_RESULT: usize = 512 * 1024;
 const ACTIONS: [&str; 7] = ["count", "find", "replace", "diff", "encode", "decode", "hash"];
 
 pub(crate) struct Text {
-    places: ComputePlaces,
+    workers: Workers,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TextArguments {
+pub(crate) struct TextArguments {
     action: TextAction,
     text: String,
     other: Option<String>,
@@ -41,7 +41,7 @@ struct TextArguments {
     max_matches: Option<usize>,
 }
 
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Serialize, Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 enum TextAction {
     Count,
@@ -68,8 +68,8 @@ struct TextAnswer<'t> {
 }
 
 impl Text {
-    pub(crate) fn new(places: ComputePlaces) -> Self {
-        Self { places }
+    pub(crate) fn new(workers: Workers) -> Self {
+        Self { workers }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
@@ -78,22 +78,24 @@ impl Text {
         for (name, text) in [("other", &asked.other), ("replacement", &asked.replacement)] {
             arguments::bounded(name, text.as_deref().unwrap_or_default(), MAX_TEXT)?;
         }
-        self.places.run(move |sign| answer(asked, sign)).await?
+        let work = CallerWork::Text(asked);
+        self.workers.run(&call.principal, &work, &[]).await
     }
 }
 
-fn answer(asked: TextArguments, sign: &StopSign) -> Result<BuiltinAnswer, BuiltinError> {
+/// What a worker does.
+pub(crate) fn answer(asked: TextArguments) -> Result<BuiltinAnswer, BuiltinError> {
     let text = &asked.text;
     let result = match asked.action {
         TextAction::Count => return Ok(counted(text)),
         TextAction::Find => {
             let pattern = arguments::needed("pattern", "find", asked.pattern)?;
-            return patterns::found(text, &pattern, asked.max_matches, sign);
+            return patterns::found(text, &pattern, asked.max_matches);
         }
         TextAction::Replace => {
             let pattern = arguments::needed("pattern", "replace", asked.pattern)?;
             let replacement = arguments::needed("replacement", "replace", asked.replacement)?;
-            return patterns::replaced(text, &pattern, &replacement, sign);
+            return patterns::replaced(text, &pattern, &replacement);
         }
         TextAction::Diff => {
             let other = arguments::needed("other", "diff", asked.other)?;

@@ -5,6 +5,7 @@ use gatefold_catalog::{Manifest, ServerInfo};
 use gatefold_core::{Clock, Timestamp};
 use gatefold_dispatch::{Notes, StoredResults};
 use gatefold_egress::{Egress, PrivateNetworks, Reach};
+use gatefold_worker::WorkerPool;
 
 use crate::ask_user::AskUser;
 use crate::calculate::Calculate;
@@ -15,6 +16,7 @@ use crate::text::Text;
 use crate::todo::Todo;
 use crate::tool::BuiltinTool;
 use crate::web::{Fetch, HttpRequestTool, WebSearch};
+use crate::workers::Workers;
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, BuiltinName, FolderSettings};
 use crate::{SearchSettings, files, memory};
 
@@ -37,6 +39,8 @@ pub struct BuiltinPorts {
     pub notes: Arc<dyn Notes>,
     pub results: Arc<dyn StoredResults>,
     pub egress: Egress,
+    /// Without a program, the tools that need one are left out.
+    pub workers: WorkerPool,
 }
 
 /// The chosen tools.
@@ -48,20 +52,26 @@ pub struct Toolbox {
 impl Toolbox {
     pub fn new(settings: &BuiltinSettings, ports: &BuiltinPorts) -> Self {
         let places = ComputePlaces::default();
+        let workers = Workers::new(ports.workers.clone());
         let web = || ports.egress.client_for(Reach::public().allowing(settings.private.clone()));
         let mut tools: Vec<Box<dyn BuiltinTool>> = Vec::new();
         for name in &settings.names {
+            if needs_worker(*name) && !ports.workers.is_available() {
+                let tool = name.as_str();
+                tracing::warn!(tool, "a built-in tool was left out: this program has no workers");
+                continue;
+            }
             match name {
-                BuiltinName::Calculate => tools.push(Box::new(Calculate::new(places.clone()))),
+                BuiltinName::Calculate => tools.push(Box::new(Calculate::new(workers.clone()))),
                 BuiltinName::Datetime => tools.push(Box::new(Datetime::new(ports.clock.clone()))),
                 BuiltinName::Files => {
                     let folder = settings.folder.iter();
-                    tools.extend(folder.flat_map(|folder| files::tools(folder, &places)));
+                    tools.extend(folder.flat_map(|folder| files::tools(folder, &places, &workers)));
                 }
                 BuiltinName::Memory => tools.extend(memory::tools(&ports.notes, &places)),
                 BuiltinName::Todo => tools.push(Box::new(Todo::new(ports.clock.clone()))),
                 BuiltinName::AskUser => tools.push(Box::new(AskUser)),
-                BuiltinName::Fetch => tools.push(Box::new(Fetch::new(web(), places.clone()))),
+                BuiltinName::Fetch => tools.push(Box::new(Fetch::new(web(), workers.clone()))),
                 BuiltinName::HttpRequest => tools.push(Box::new(HttpRequestTool::new(web()))),
                 BuiltinName::WebSearch => {
                     let search = settings.search.iter().map(|search| {
@@ -74,9 +84,9 @@ impl Toolbox {
                 }
                 BuiltinName::JsonQuery => {
                     let (results, clock) = (ports.results.clone(), ports.clock.clone());
-                    tools.push(Box::new(JsonQuery::new(places.clone(), results, clock)));
+                    tools.push(Box::new(JsonQuery::new(workers.clone(), results, clock)));
                 }
-                BuiltinName::Text => tools.push(Box::new(Text::new(places.clone()))),
+                BuiltinName::Text => tools.push(Box::new(Text::new(workers.clone()))),
             }
         }
         Self { tools: tools.into_iter().map(|tool| (tool.face().name, tool)).collect() }
@@ -99,6 +109,12 @@ impl Toolbox {
         let (_, tool) = tool.ok_or(BuiltinError::UnknownTool)?;
         tool.call(call).await
     }
+}
+
+/// Whether what callers or strangers write decides how long a tool takes.
+fn needs_worker(name: BuiltinName) -> bool {
+    use BuiltinName::{Calculate, Fetch, Files, JsonQuery, Text};
+    matches!(name, Calculate | Fetch | Files | JsonQuery | Text)
 }
 
 fn server() -> ServerInfo {

@@ -22,6 +22,8 @@ pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;
 pub use registered::{REGISTERED_TOOLS, RegisteredTools};
-pub use results::{ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id};
+pub use results::{
+    READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id,
+};
 pub use surfaces::{List, ListDigests, Lists};
 pub use turn::{CallObserver, TaskSupport, ToolAnswer, ToolCall, Turn};

@@ -1,8 +1,10 @@
 //! Results that are too large for a model: kept whole, shown as a preview, and read on by handle.
 
 mod keeper;
+mod reading;
 mod source;
 
 pub(crate) use keeper::Showing;
 pub use keeper::{ResultFormat, ResultKeeper, ResultLimits};
+pub use reading::READ_TASK;
 pub use source::{ResultSource, read_result_id};

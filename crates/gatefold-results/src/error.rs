@@ -1,9 +1,11 @@
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// Why a part of a kept result could not be given.
 ///
 /// The message is for the model that asked, and says how to ask instead.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum ReadingError {
     /// What was asked cannot be understood.
     #[error("{0}")]

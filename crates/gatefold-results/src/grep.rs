@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use regex::{Regex, RegexBuilder};
+use serde::{Deserialize, Serialize};
 
 use crate::ReadingError;
 use crate::lines::{self, NumberedLine, floor, grouped};
@@ -25,7 +26,7 @@ const AFTER_MATCH: usize = 350;
 pub(crate) const MAX_FOUND_BYTES: usize = 4 << 20;
 
 /// What to look for in the lines of a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrepPattern {
     /// A regular expression in the syntax of the crate `regex`.
     pub pattern: String,
@@ -35,7 +36,7 @@ pub struct GrepPattern {
 }
 
 /// Whether the case of letters counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum LetterCase {
     #[default]
     Distinct,

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::grep::{self, GrepPattern, LetterCase, MAX_FOUND_BYTES};
@@ -14,7 +15,7 @@ const HEADER_TOKENS: usize = 250;
 const MAX_REPEATED: usize = 200;
 
 /// A part of a kept result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ResultPart {
     Whole,
     Characters(PartRange),
@@ -30,7 +31,7 @@ pub enum ResultPart {
 }
 
 /// From one, both included. What lies behind the end does not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartRange {
     first: NonZeroUsize,
     last: NonZeroUsize,
@@ -52,7 +53,7 @@ impl PartRange {
 }
 
 /// What a model wants to read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultReading {
     pub part: ResultPart,
     /// Which page of that part, from one.
@@ -60,7 +61,7 @@ pub struct ResultReading {
 }
 
 /// A page of a part of a result.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadAnswer {
     /// A first line that says what follows and how to read on, and the page itself.
     pub text: String,

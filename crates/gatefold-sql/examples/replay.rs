@@ -14,6 +14,7 @@ use gatefold_sql::{
     Database, DatabaseAddress, DatabaseError, DatabaseSettings, Guard, QueryRows, ReadQuery,
     TableRules, VisibleSchema,
 };
+use gatefold_worker::WorkerPool;
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -69,7 +70,7 @@ async fn replay(address: &str, file: &str) -> Result<ReplayReport, Box<dyn std::
     let mut settings = DatabaseSettings::new(DatabaseAddress::parse(address)?);
     // It is a scratch database, and often its owner's address.
     settings.privileged_role = true;
-    let database = gatefold_sql::open(&settings)?;
+    let database = gatefold_sql::open(&settings, &WorkerPool::absent())?;
     let schema = database.read_schema().await?;
     let visible = VisibleSchema::new(database.dialect(), &schema, &TableRules::default());
     let mut report = ReplayReport::default();

@@ -1,10 +1,11 @@
 //! What every kind of database does for a source.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_core::BoxError;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Dialect, Schema};
@@ -15,6 +16,11 @@ use crate::{Dialect, Schema};
 /// Dropping a future ends its statement on the server too.
 pub trait Database: Send + Sync + 'static {
     fn dialect(&self) -> Dialect;
+
+    /// The same for the statements of one owner, where owners share what is scarce.
+    fn for_owner(&self, _owner: &[u8]) -> Option<Arc<dyn Database>> {
+        None
+    }
 
     /// Who is connected, and what that role could do beyond reading. Refused with
     /// [`DatabaseError::Privileged`] as every other method is, unless the settings allow such a role.
@@ -52,7 +58,7 @@ pub trait OpenWrite: Send {
 }
 
 /// A statement that the guard has passed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ReadQuery {
     pub sql: String,
     /// The positions of result columns whose values are masked.
@@ -63,7 +69,7 @@ pub struct ReadQuery {
 }
 
 /// A query's result.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QueryRows {
     pub columns: Vec<ResultColumn>,
     /// Each as long as `columns`.
@@ -72,7 +78,7 @@ pub struct QueryRows {
     pub stopped: Option<Stop>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultColumn {
     pub name: String,
     /// The type as the server names it, in lower case.
@@ -81,14 +87,14 @@ pub struct ResultColumn {
 }
 
 /// The bound that ended a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
     Rows,
     Bytes,
 }
 
 /// A database role, and what it could do beyond reading.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Role {
     pub name: String,
     pub server: String,
@@ -99,7 +105,7 @@ pub struct Role {
 }
 
 /// Something that a role could do beyond reading.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Privilege {
     /// What it could do, to follow "could": "read files of the server (`pg_read_server_files`)".
     pub text: String,
@@ -108,16 +114,20 @@ pub struct Privilege {
 }
 
 /// Why a database did not answer. The message is for the caller; causes are for the operator.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum DatabaseError {
     #[error("the database cannot be reached: {reason}")]
     Unreachable {
         reason: String,
         #[source]
+        #[serde(with = "optional_cause")]
         source: Option<BoxError>,
     },
     #[error("all {0} connections to the database are in use; try again")]
     Busy(u32),
+    /// Too many statements are running.
+    #[error("too many statements are running; try again shortly")]
+    NoWorker,
     /// The role could do more than a source needs. The list follows "could".
     #[error(
         "the role `{role}` could {could}; connect with one that can only read, or set \
@@ -143,12 +153,64 @@ pub enum DatabaseError {
     Write,
     #[error("one row is larger than {0} bytes; select fewer or shorter columns")]
     RowTooLarge(usize),
+    /// What the statement did, to follow "it".
+    #[error("the statement {0}; sort, group or join fewer rows")]
+    TooMuch(String),
     #[error("the database failed")]
-    Failed(#[source] BoxError),
+    Failed(
+        #[source]
+        #[serde(with = "cause")]
+        BoxError,
+    ),
+}
+
+/// A cause is written as its own text and those of its causes.
+mod cause {
+    use std::error::Error;
+
+    use gatefold_core::BoxError;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        cause: &BoxError,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&text(cause))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<BoxError, D::Error> {
+        String::deserialize(deserializer).map(Into::into)
+    }
+
+    pub(super) fn text(cause: &BoxError) -> String {
+        let first: &(dyn Error + 'static) = &**cause;
+        let causes = std::iter::successors(Some(first), |cause| (*cause).source());
+        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    }
+}
+
+mod optional_cause {
+    use gatefold_core::BoxError;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        cause: &Option<BoxError>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        cause.as_ref().map(super::cause::text).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Option<BoxError>, D::Error> {
+        Ok(Option::<String>::deserialize(deserializer)?.map(Into::into))
+    }
 }
 
 /// What a statement named that the database does not have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Missing {
     Table,
     Column,

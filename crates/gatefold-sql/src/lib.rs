@@ -44,5 +44,5 @@ pub use rows::{MASK, RowCollector};
 pub use schema::{Column, ForeignKey, Index, Schema, Table, TableKind, TableName};
 pub use settings::{DatabaseSettings, Writes};
 pub use source::{DatabaseSource, DatabaseSourceSettings, TableNote, TableNotes};
-pub use sqlite::SqliteFile;
+pub use sqlite::{SQLITE_TASK, SqliteFile, SqliteWorker};
 pub use visible::{TableRules, VisibleColumn, VisibleSchema, VisibleTable};

@@ -1,15 +1,20 @@
 use std::sync::Arc;
 
+use gatefold_worker::WorkerPool;
+
 use crate::{
     Database, DatabaseAddress, DatabaseError, DatabaseSettings, Dialect, MySqlServer, Postgres,
-    SqliteFile,
+    SqliteWorker,
 };
 
 /// The database at an address. Connects to nothing: the first statement does.
-pub fn open(settings: &DatabaseSettings) -> Result<Arc<dyn Database>, DatabaseError> {
+pub fn open(
+    settings: &DatabaseSettings,
+    workers: &WorkerPool,
+) -> Result<Arc<dyn Database>, DatabaseError> {
     let server = match &settings.address {
         DatabaseAddress::Sqlite(path) => {
-            return Ok(Arc::new(SqliteFile::new(path.clone(), settings)));
+            return Ok(Arc::new(SqliteWorker::new(path.clone(), settings, workers.clone())));
         }
         DatabaseAddress::Server(server) => server,
     };

@@ -18,7 +18,7 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{BoxError, BusyResource, CallError, Clock, Domain, Payload, Target};
-use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
+use gatefold_dispatch::{AdmittedCall, CallContext, DataOwner, StatelessSource};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -139,9 +139,11 @@ impl DatabaseSource {
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
         let target = call.target().clone();
+        let owner = DataOwner::lasting(call.principal());
+        let owned = self.database.for_owner(owner.as_bytes());
         let own = ToolCall {
             settings: &self.settings,
-            database: &*self.database,
+            database: owned.as_deref().unwrap_or(&*self.database),
             context: &context,
             arguments: call.arguments().map_or("{}", RawValue::get),
         };
@@ -168,11 +170,13 @@ impl DatabaseSource {
             ToolError::Database(error) => error,
         };
         match database {
+            DatabaseError::NoWorker => CallError::Busy { domain, of: BusyResource::Calls },
             DatabaseError::Busy(_) => CallError::Busy { domain, of: BusyResource::Connections },
             DatabaseError::Statement { .. }
             | DatabaseError::Timeout(_)
             | DatabaseError::Write
-            | DatabaseError::RowTooLarge(_) => {
+            | DatabaseError::RowTooLarge(_)
+            | DatabaseError::TooMuch(_) => {
                 CallError::InvalidArguments { tool, message: database.to_string(), data: None }
             }
             other => {

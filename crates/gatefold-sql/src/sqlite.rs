@@ -1,4 +1,4 @@
-//! SQLite: a file that is opened within this process.
+//! SQLite: a file that a worker opens.
 //!
 //! The walls here are a connection that is opened for reading, `query_only`, an authorizer that SQLite
 //! asks about everything that a statement would do, and limits with a deadline that SQLite's machine
@@ -12,6 +12,7 @@ mod schema;
 mod sessions;
 mod values;
 mod watch;
+mod worker;
 mod writing;
 
 use std::path::PathBuf;
@@ -27,7 +28,9 @@ use crate::{
 };
 use sessions::SessionPool;
 
-/// A file of SQLite's.
+pub use worker::{SQLITE_TASK, SqliteWorker};
+
+/// A file of SQLite's, opened in this process: for a worker.
 pub struct SqliteFile {
     sessions: Arc<SessionPool>,
     writes: Writes,

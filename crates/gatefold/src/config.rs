@@ -94,6 +94,9 @@ pub struct Config {
     pub users: BTreeMap<UserId, UserConfig>,
     pub search: SearchConfig,
     pub limits: Limits,
+    /// What each process that runs a caller's program or statement may take, in bytes.
+    /// Without it: [`WorkerSettings::MEMORY`](gatefold_worker::WorkerSettings::MEMORY).
+    pub statement_memory: Option<u64>,
     pub results: ResultsConfig,
     /// Limits of every source without limits of its own.
     pub source_limits: SourceLimits,

@@ -17,6 +17,7 @@ pub mod files;
 mod redirect;
 pub mod secrets;
 mod texts;
+pub mod worker;
 
 pub use app::{
     App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,

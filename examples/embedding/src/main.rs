@@ -13,8 +13,14 @@ use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+fn main() -> anyhow::Result<()> {
+    // Callers' programs and statements run in processes of this program.
+    gatefold::worker::run_if_asked();
+    serve()
+}
+
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn serve() -> anyhow::Result<()> {
     let config = std::env::args_os().nth(1).map(PathBuf::from);
     let config = config.context("name a configuration: examples/embedding/gatefold.toml")?;
     let state_dir = std::env::temp_dir().join("gatefold-embedding-example");

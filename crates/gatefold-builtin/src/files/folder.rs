@@ -6,13 +6,14 @@ use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use super::fault;
 use super::path::FolderPath;
 use crate::BuiltinError;
 
 /// How a folder of files may be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderSettings {
     pub path: PathBuf,
     pub writes: FolderWrites,
@@ -20,14 +21,14 @@ pub struct FolderSettings {
 }
 
 /// Whether files may be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FolderWrites {
     Refuse,
     Allow,
 }
 
 /// Who makes sure that a path stays in the folder.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PathResolution {
     /// The kernel, in one call, where it can (Linux 5.6); elsewhere as below.
     #[default]
@@ -49,8 +50,16 @@ const FILE: OFlags = OFlags::RDONLY
 pub(super) struct Folder(FolderSettings);
 
 impl Folder {
-    pub(super) fn new(settings: FolderSettings) -> Self {
+    pub(super) fn new(mut settings: FolderSettings) -> Self {
+        // A worker runs elsewhere.
+        if let Ok(path) = std::path::absolute(&settings.path) {
+            settings.path = path;
+        }
         Self(settings)
+    }
+
+    pub(super) fn settings(&self) -> &FolderSettings {
+        &self.0
     }
 
     /// The folder itself. Its own path comes from the configuration and may have links.

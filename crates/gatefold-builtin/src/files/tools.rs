@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::Hints;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::folder::{Folder, FolderSettings, FolderWrites};
@@ -12,25 +13,32 @@ use super::{diff, reading, walking, writing};
 use crate::compute::{ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
+use crate::workers::{CallerWork, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError};
 
 /// The tools for one folder.
 pub(crate) fn tools(
     settings: &FolderSettings,
     places: &ComputePlaces,
+    workers: &Workers,
 ) -> Vec<Box<dyn BuiltinTool>> {
     let reading = [FileAct::Read, FileAct::List, FileAct::Find, FileAct::Search];
     let writing = [FileAct::Write, FileAct::Patch];
     let writing = writing.into_iter().filter(|_| settings.writes == FolderWrites::Allow);
     let folder = Arc::new(Folder::new(settings.clone()));
     let tool = |act| -> Box<dyn BuiltinTool> {
-        Box::new(FileTool { act, folder: folder.clone(), places: places.clone() })
+        Box::new(FileTool {
+            act,
+            folder: folder.clone(),
+            places: places.clone(),
+            workers: workers.clone(),
+        })
     };
     reading.into_iter().chain(writing).map(tool).collect()
 }
 
 /// What one tool does with files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum FileAct {
     Read,
     List,
@@ -44,6 +52,21 @@ struct FileTool {
     act: FileAct,
     folder: Arc<Folder>,
     places: ComputePlaces,
+    workers: Workers,
+}
+
+/// A call for a worker.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FileWork {
+    act: FileAct,
+    folder: FolderSettings,
+    arguments: String,
+}
+
+impl FileWork {
+    pub(crate) fn answer(self, sign: &StopSign) -> Result<BuiltinAnswer, BuiltinError> {
+        act(self.act, &Folder::new(self.folder), &self.arguments, sign)
+    }
 }
 
 fn act(
@@ -79,6 +102,12 @@ impl BuiltinTool for FileTool {
         call: &'a BuiltinCall,
     ) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
         async move {
+            if self.act == FileAct::Search {
+                // A pattern may take long.
+                let (act, folder) = (self.act, self.folder.settings().clone());
+                let work = FileWork { act, folder, arguments: call.arguments.clone() };
+                return self.workers.run(&call.principal, &CallerWork::Files(work), &[]).await;
+            }
             let (wanted, folder, arguments) =
                 (self.act, self.folder.clone(), call.arguments.clone());
             self.places.run(move |sign| act(wanted, &folder, &arguments, sign)).await?

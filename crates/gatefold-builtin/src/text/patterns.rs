@@ -4,7 +4,6 @@ use regex::{Regex, RegexBuilder};
 use serde::Serialize;
 
 use super::MAX_RESULT;
-use crate::compute::{self, StopSign};
 use crate::{BuiltinAnswer, BuiltinError, arguments};
 
 /// The longest pattern, in bytes.
@@ -47,16 +46,12 @@ pub(super) fn found(
     text: &str,
     pattern: &str,
     max_matches: Option<usize>,
-    sign: &StopSign,
 ) -> Result<BuiltinAnswer, BuiltinError> {
     let pattern = compiled(pattern)?;
     let most = max_matches.unwrap_or(MATCHES).min(MAX_MATCHES);
     let (mut count, mut matches) = (0, Vec::new());
     let mut place = LinePlace::default();
     for captures in pattern.captures_iter(text) {
-        if sign.is_up() {
-            return Err(compute::too_long());
-        }
         count += 1;
         if matches.len() < most {
             let whole = captures.get_match();
@@ -81,14 +76,10 @@ pub(super) fn replaced(
     text: &str,
     pattern: &str,
     replacement: &str,
-    sign: &StopSign,
 ) -> Result<BuiltinAnswer, BuiltinError> {
     let pattern = compiled(pattern)?;
     let (mut result, mut count, mut end) = (String::new(), 0, 0);
     for captures in pattern.captures_iter(text) {
-        if sign.is_up() {
-            return Err(compute::too_long());
-        }
         let whole = captures.get_match();
         result.push_str(&text[end..whole.start()]);
         captures.expand(replacement, &mut result);

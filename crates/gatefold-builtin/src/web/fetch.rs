@@ -1,6 +1,7 @@
 //! `fetch`: one page, as a text.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -10,11 +11,12 @@ use http::header::{ACCEPT, HeaderValue};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::reach::{self, WebAnswer};
+use super::reach;
 use super::{markdown, pdf};
-use crate::compute::{ComputePlaces, StopSign};
+use crate::compute::{self, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
+use crate::workers::{CallerWork, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The most text of one answer, and how much without a wish, in characters.
@@ -28,13 +30,12 @@ const ACCEPTED: HeaderValue = HeaderValue::from_static(
 
 pub(crate) struct Fetch {
     client: HttpClient,
-    places: ComputePlaces,
-    pdf_places: ComputePlaces,
+    workers: Workers,
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FetchArguments {
+pub(crate) struct FetchArguments {
     url: String,
     #[serde(default)]
     start: usize,
@@ -57,8 +58,8 @@ struct FetchAnswer {
 }
 
 impl Fetch {
-    pub(crate) fn new(client: HttpClient, places: ComputePlaces) -> Self {
-        Self { client, places, pdf_places: pdf::places() }
+    pub(crate) fn new(client: HttpClient, workers: Workers) -> Self {
+        Self { client, workers }
     }
 
     async fn answer(&self, call: &BuiltinCall) -> Result<BuiltinAnswer, BuiltinError> {
@@ -70,10 +71,8 @@ impl Fetch {
             let message = format!("the server answered {}", answer.status);
             return Err(BuiltinError::Arguments(message));
         }
-        if pdf::is_pdf(&answer.body) || answer.media_type() == pdf::MEDIA_TYPE {
-            return self.pdf_places.run(move |sign| shown_pdf(&answer, &asked, sign)).await?;
-        }
-        if !answer.is_text() {
+        let is_pdf = pdf::is_pdf(&answer.body) || answer.media_type() == pdf::MEDIA_TYPE;
+        if !is_pdf && !answer.is_text() {
             let message = format!(
                 "this is `{}` of {} bytes, which cannot be shown as a text",
                 answer.media_type(),
@@ -81,40 +80,53 @@ impl Fetch {
             );
             return Err(BuiltinError::Arguments(message));
         }
-        self.places.run(move |_| shown(&answer, &asked)).await?
+        let media_type = if is_pdf { pdf::MEDIA_TYPE.to_owned() } else { answer.media_type() };
+        let page = FetchedPage { url: answer.url.to_string(), media_type, asked };
+        self.workers.run(&call.principal, &CallerWork::Page(page), &answer.body).await
     }
 }
 
-fn shown(answer: &WebAnswer, asked: &FetchArguments) -> Result<BuiltinAnswer, BuiltinError> {
-    let media_type = answer.media_type();
-    let is_page = matches!(&media_type[..], "text/html" | "application/xhtml+xml");
-    let (title, whole) = if is_page && !asked.raw {
-        let page = markdown::of_html(&answer.text(), &answer.url);
-        (page.title, page.text)
-    } else {
-        (None, answer.text())
-    };
-    part(answer, asked, media_type, title, &whole)
+/// A page whose text is asked for. Its bytes are beside it.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct FetchedPage {
+    url: String,
+    media_type: String,
+    asked: FetchArguments,
 }
 
-fn shown_pdf(
-    answer: &WebAnswer,
-    asked: &FetchArguments,
+impl FetchedPage {
+    /// How long it may take to read.
+    pub(crate) fn time(&self) -> Duration {
+        if self.media_type == pdf::MEDIA_TYPE { pdf::TIME } else { compute::TIME }
+    }
+}
+
+/// What a worker does.
+pub(crate) fn shown(
+    page: &FetchedPage,
+    body: &[u8],
     sign: &StopSign,
 ) -> Result<BuiltinAnswer, BuiltinError> {
-    let read = pdf::text_of(&answer.body, sign);
-    let read = read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?;
-    part(answer, asked, pdf::MEDIA_TYPE.to_owned(), read.title, &read.text)
+    if page.media_type == pdf::MEDIA_TYPE {
+        let read = pdf::text_of(body, sign);
+        let read = read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?;
+        return part(page, read.title, &read.text);
+    }
+    let is_html = matches!(&page.media_type[..], "text/html" | "application/xhtml+xml");
+    if !is_html || page.asked.raw {
+        return part(page, None, &reach::text_of(body));
+    }
+    let read = markdown::of_html(&reach::text_of(body), &reach::url(&page.url)?);
+    part(page, read.title, &read.text)
 }
 
 /// The part of a text that is asked for.
 fn part(
-    answer: &WebAnswer,
-    asked: &FetchArguments,
-    media_type: String,
+    page: &FetchedPage,
     title: Option<String>,
     whole: &str,
 ) -> Result<BuiltinAnswer, BuiltinError> {
+    let asked = &page.asked;
     let total_length = whole.chars().count();
     if asked.start > total_length {
         let message = format!("the text has only {total_length} characters");
@@ -132,7 +144,7 @@ fn part(
     if let Some(next) = next_start {
         let _ = write!(said, "\n[{total_length} characters in all; go on with start={next}]");
     }
-    let url = answer.url.to_string();
+    let (url, media_type) = (page.url.clone(), page.media_type.clone());
     let answer = FetchAnswer { url, media_type, title, text, total_length, next_start };
     Ok(BuiltinAnswer::new(said, &answer))
 }

@@ -17,16 +17,15 @@ use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
-use crate::compute::{ComputePlaces, StopSign};
+use crate::compute::StopSign;
 use content::ContentReader;
 use file::PdfFile;
 use pages::Page;
 
 pub(super) const MEDIA_TYPE: &str = "application/pdf";
 
-/// How many documents of one source are read at a time, and how long each may take.
-const PLACES: usize = 2;
-const TIME: Duration = Duration::from_secs(10);
+/// How long one document may take.
+pub(super) const TIME: Duration = Duration::from_secs(10);
 
 /// How far into a file its first line may begin.
 const HEADER_WITHIN: usize = 1024;
@@ -38,11 +37,6 @@ const MAX_TEXT: usize = 4 * 1024 * 1024;
 
 /// The longest title, in characters.
 const MAX_TITLE: usize = 300;
-
-/// Where documents are read: apart from other calculations, so that one that hangs stops none of them.
-pub(super) fn places() -> ComputePlaces {
-    ComputePlaces::new(PLACES, TIME)
-}
 
 /// Whether a file says in its first bytes that it is a PDF.
 pub(super) fn is_pdf(bytes: &[u8]) -> bool {

@@ -52,12 +52,17 @@ impl WebAnswer {
         is_named || (media_type.is_empty() && !self.body.contains(&0))
     }
 
-    /// The body as a text. What is not UTF-8 is read as Latin-1, in which old pages are.
+    /// The body as a text.
     pub(super) fn text(&self) -> String {
-        match std::str::from_utf8(&self.body) {
-            Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text).to_owned(),
-            Err(_) => self.body.iter().copied().map(char::from).collect(),
-        }
+        text_of(&self.body)
+    }
+}
+
+/// A body as a text. What is not UTF-8 is read as Latin-1, in which old pages are.
+pub(super) fn text_of(body: &[u8]) -> String {
+    match std::str::from_utf8(body) {
+        Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text).to_owned(),
+        Err(_) => body.iter().copied().map(char::from).collect(),
     }
 }
 

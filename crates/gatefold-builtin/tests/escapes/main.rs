@@ -8,10 +8,15 @@ mod planted;
 mod racing;
 mod yard;
 
-use gatefold_builtin::PathResolution;
+use gatefold_builtin::{BUILTIN_TASK, PathResolution};
+use gatefold_worker::Task;
 use libtest_mimic::{Arguments, Trial};
 
+/// The tools' workers are this program too.
+const TASKS: &[Task] = &[BUILTIN_TASK];
+
 fn main() {
+    gatefold_worker::run_if_asked(TASKS);
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(racing::RACER) {
         racing::race(&arguments.next().unwrap(), &arguments.next().unwrap());

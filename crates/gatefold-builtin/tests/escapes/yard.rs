@@ -13,6 +13,7 @@ use gatefold_builtin::{
 use gatefold_core::{Principal, SystemClock};
 use gatefold_dispatch::NoPeer;
 use gatefold_egress::{Egress, Settings};
+use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -57,6 +58,7 @@ impl Yard {
                 notes: Arc::new(NoNotes),
                 results: Arc::new(NoResults),
                 egress: Egress::new(Settings::default()).unwrap(),
+                workers: WorkerPool::new(WorkerSettings::new(WorkerProgram::this().ok())),
             },
         );
         let runtime = tokio::runtime::Runtime::new().unwrap();

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, ready};
 use gatefold_builtin::{
-    BuiltinAnswer, BuiltinCall, BuiltinError, BuiltinName, BuiltinPorts, BuiltinSettings, Toolbox,
+    BUILTIN_TASK, BuiltinAnswer, BuiltinCall, BuiltinError, BuiltinName, BuiltinPorts,
+    BuiltinSettings, Toolbox,
 };
 use gatefold_core::{BoxError, ManualClock, Principal, Timestamp, ToolId};
 use gatefold_dispatch::{
     DataOwner, NewResult, NoPeer, Note, NoteText, Notes, ResultHandle, StoredResult, StoredResults,
 };
 use gatefold_egress::{Egress, Settings};
+use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -29,7 +31,20 @@ pub(crate) fn ports() -> BuiltinPorts {
         notes: Arc::<KeptNotes>::default(),
         results: Arc::new(OneResult),
         egress: egress(),
+        workers: workers(),
     }
+}
+
+/// Not a test: what [`workers`] starts.
+#[test]
+fn serves() {
+    const TASKS: &[Task] = &[BUILTIN_TASK];
+    gatefold_worker::run_if_asked(TASKS);
+}
+
+fn workers() -> WorkerPool {
+    let program = WorkerProgram::this().unwrap().argument("fixture::serves").argument("--exact");
+    WorkerPool::new(WorkerSettings::new(Some(program)))
 }
 
 fn egress() -> Egress {

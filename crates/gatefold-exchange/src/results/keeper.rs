@@ -5,10 +5,16 @@ use arc_swap::ArcSwap;
 use gatefold_core::{CallError, Clock, Payload, Principal, Target, Timestamp, ToolId};
 use gatefold_disclose::{PreviewPlace, StructuredContent, result_text, with_preview};
 use gatefold_dispatch::{DataOwner, NewResult, ResultHandle, StoredResult, StoredResults};
-use gatefold_results::{KeptResult, ResultPreview, TokenBudget, compact, preview};
+use gatefold_results::{
+    KeptResult, ReadAnswer, ReadRequest, ReadingError, ResultPreview, TokenBudget, compact,
+    preview, read,
+};
+use gatefold_worker::WorkerPool;
 use serde_json::json;
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;
+
+use super::reading;
 
 /// How many results are shortened at a time, and how many are read. Each may take some times its size
 /// of memory, and a reading some seconds, so readings do not hold up others' results.
@@ -49,6 +55,7 @@ pub struct ResultKeeper {
     limits: ArcSwap<ResultLimits>,
     places: Semaphore,
     reading_places: Semaphore,
+    workers: WorkerPool,
 }
 
 /// Where a preview is shown.
@@ -64,10 +71,11 @@ impl ResultKeeper {
         port: Arc<dyn StoredResults>,
         clock: Arc<dyn Clock>,
         limits: ResultLimits,
+        workers: WorkerPool,
     ) -> Arc<Self> {
         let limits = ArcSwap::from_pointee(limits);
         let (places, reading_places) = (Semaphore::new(PLACES), Semaphore::new(READING_PLACES));
-        Arc::new(Self { port, clock, limits, places, reading_places })
+        Arc::new(Self { port, clock, limits, places, reading_places, workers })
     }
 
     /// Replaces the limits. What is kept already stays as long as it was promised.
@@ -168,13 +176,24 @@ impl ResultKeeper {
         on_a_thread(work).await
     }
 
-    /// Reads in a result. A program or a pattern may take long even in a short one.
-    pub(crate) async fn read<T: Send + 'static>(
+    /// Reads a part of a result.
+    pub(crate) async fn read(
         &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> T {
+        text: String,
+        request: ReadRequest,
+        principal: &Principal,
+    ) -> Result<ReadAnswer, ReadingError> {
+        let limits = self.limits();
+        if reading::runs_a_program(&request.reading.part) {
+            let owner = DataOwner::lasting(principal);
+            return reading::read_in_worker(&self.workers, &owner, &text, &request, &limits).await;
+        }
         let _place = self.reading_places.acquire().await;
-        on_a_thread(work).await
+        on_a_thread(move || {
+            let kept = KeptResult { handle: &request.handle, tool: limits.reader.as_str() };
+            read(&text, &request.reading, &kept, limits.preview)
+        })
+        .await
     }
 }
 

@@ -10,9 +10,7 @@ use gatefold_disclose::separate_text;
 use gatefold_dispatch::{
     AdmittedCall, CallContext, MISSING_RESULT, ResultHandle, StatelessSource, UNREADABLE_RESULTS,
 };
-use gatefold_results::{
-    KeptResult, READ_DESCRIPTION, READ_SCHEMA, ReadAnswer, ReadRequest, ReadingError, read,
-};
+use gatefold_results::{READ_DESCRIPTION, READ_SCHEMA, ReadAnswer, ReadRequest, ReadingError};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -76,11 +74,7 @@ impl ResultSource {
         let Some(stored) = stored else {
             return Err(invalid(MISSING_RESULT.to_owned()));
         };
-        let limits = self.0.limits();
-        let reading = self.0.read(move || {
-            let kept = KeptResult { handle: &request.handle, tool: limits.reader.as_str() };
-            read(&stored.text, &request.reading, &kept, limits.preview)
-        });
+        let reading = self.0.read(stored.text, request, call.principal());
         let read = context.cancel.run_until_cancelled(reading).await;
         let answer = read.ok_or(CallError::Cancelled)?;
         Ok(payload(&answer.map_err(|error| invalid(error.to_string()))?))

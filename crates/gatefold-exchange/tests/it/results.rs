@@ -13,10 +13,11 @@ use gatefold_dispatch::{
     StoredResult, StoredResults,
 };
 use gatefold_exchange::{
-    Exchange, ResultFormat, ResultKeeper, ResultLimits, ResultSource, Scope, ToolAnswer,
+    Exchange, READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource, Scope, ToolAnswer,
     read_result_id,
 };
 use gatefold_results::TokenBudget;
+use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::{Value, json};
 
 use crate::turns::{call, standard, turn};
@@ -54,6 +55,18 @@ impl StoredResults for MemoryResults {
     }
 }
 
+/// Not a test: what [`workers`] starts.
+#[test]
+fn serves() {
+    const TASKS: &[Task] = &[READ_TASK];
+    gatefold_worker::run_if_asked(TASKS);
+}
+
+fn workers() -> WorkerPool {
+    let program = WorkerProgram::this().unwrap().argument("results::serves").argument("--exact");
+    WorkerPool::new(WorkerSettings { workers: 4, ..WorkerSettings::new(Some(program)) })
+}
+
 struct NoManifests;
 
 impl Manifests for NoManifests {
@@ -73,6 +86,10 @@ fn kept() -> Kept {
 }
 
 fn kept_as(format: ResultFormat) -> Kept {
+    kept_with(format, workers())
+}
+
+fn kept_with(format: ResultFormat, workers: WorkerPool) -> Kept {
     let (port, clock) = (Arc::<MemoryResults>::default(), Arc::new(ManualClock::at(START)));
     let domain = Domain::from_key(ResultSource::DOMAIN);
     let limits = ResultLimits {
@@ -82,7 +99,7 @@ fn kept_as(format: ResultFormat) -> Kept {
         format,
         reader: read_result_id(&domain),
     };
-    let keeper = ResultKeeper::new(port.clone(), clock.clone(), limits);
+    let keeper = ResultKeeper::new(port.clone(), clock.clone(), limits, workers);
     let settings = StatelessSettings {
         domain,
         config_digest: Digest::new([0; 32]),
@@ -229,4 +246,69 @@ async fn a_compact_result_has_a_header_and_rows() {
     );
     let flat = texts(&kept, "ann", "flat", "up__echo", &json!({ "items": items })).await;
     assert!(flat[0].contains(r#"{"number":0,"title":"issue 0","state":"open"}"#), "{flat:?}");
+}
+
+/// What a program over a kept result gives, for somebody who kept one.
+async fn programmed(kept: &Kept, user: &str, name: &str, program: &str) -> String {
+    let envelope = execute(kept, user, "up__echo", &large()).await;
+    let envelope: Value = serde_json::from_str(&envelope[0]).unwrap();
+    let handle = envelope["result"]["handle"].as_str().unwrap();
+    let arguments = json!({ "handle": handle, (name): program });
+    execute(kept, user, "results__read_result", &arguments).await.join("\n")
+}
+
+#[tokio::test]
+async fn what_a_program_takes_is_bounded_and_stops_nobody_else() {
+    let kept = kept();
+    // Values that share their parts are cheap to make and exponential to write, compare and merge.
+    let grown = "reduce range(60) as $i ({}; {a: ., b: .})";
+    let (text, equal) = (format!("{grown} | tojson"), format!("{grown} | . == ({grown})"));
+    let (merged, sorted) = (format!("{grown} | . * ."), format!("[{grown}, ({grown})] | sort"));
+    let quoted = format!("{grown} | error");
+    let product = "WITH n(x) AS (VALUES (1),(2),(3),(4),(5),(6),(7),(8)) \
+                   SELECT json_group_array(a.x || hex(zeroblob(0)) || printf('%.1000c', 'x')) \
+                   FROM n a, n b, n c, n d, n e, n f, n g, n h";
+    let doubled: Vec<_> = (1..28)
+        .map(|n| format!("a{n} as (select * from a{0} union all select * from a{0})", n - 1))
+        .collect();
+    let doubled =
+        format!("with a0 as (select 1 x), {} select count(*) from a27", doubled.join(", "));
+    let programs = [
+        ("jq", grown),
+        ("jq", &text),
+        ("jq", &equal),
+        ("jq", &merged),
+        ("jq", &sorted),
+        ("jq", &quoted),
+        ("jq", "[range(1e18)] | length"),
+        ("jq", "0 | until(false; . + 1)"),
+        ("jq", "def f: f; f"),
+        ("jq", "def f: 1 + f; f"),
+        ("jq", "import \"x\" as $x; $x"),
+        ("jq", "reduce range(1e9) as $i (99999999999999999999; . * .)"),
+        ("sql", "SELECT instr(printf('%.60000c', 'a'), 'b') FROM result a, result b, result c"),
+        ("sql", product),
+        ("sql", &doubled),
+    ];
+    let asked = programs.iter().enumerate().map(|(at, (name, program))| {
+        let kept = &kept;
+        async move { programmed(kept, &format!("user{at}"), name, program).await }
+    });
+    let begun = std::time::Instant::now();
+    for (answer, program) in futures::future::join_all(asked).await.iter().zip(programs) {
+        let is_stopped = ["was stopped", "broke off", "no free place", "malformed"];
+        assert!(is_stopped.iter().any(|words| answer.contains(words)), "{program:?}: {answer}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    let after = programmed(&kept, "ann", "jq", ".items | length").await;
+    assert!(after.ends_with("2000\n"), "{after}");
+}
+
+#[tokio::test]
+async fn without_a_worker_a_program_is_refused_in_words() {
+    let kept = kept_with(ResultFormat::Json, WorkerPool::absent());
+    let answer = programmed(&kept, "ann", "jq", ".items | length").await;
+    let words = "the jq program cannot be run here: read a part of the result with `path`, `lines` or `chars`";
+    assert!(answer.contains(words), "{answer}");
+    assert!(programmed(&kept, "ann", "path", ".items[3].number").await.contains('3'));
 }

@@ -11,7 +11,8 @@ use super::known::KnownSchema;
 use super::{DatabaseSource, REREAD_PAUSE, ToolCall, ToolError};
 use super::{advice, arguments, json_answer};
 use crate::{
-    CheckedStatement, DatabaseError, Guard, GuardError, QueryRows, ReadQuery, ResultColumn, Stop,
+    CheckedStatement, Database, DatabaseError, Guard, GuardError, QueryRows, ReadQuery,
+    ResultColumn, Stop,
 };
 
 /// What an answer needs besides its rows, in bytes.
@@ -72,7 +73,7 @@ impl DatabaseSource {
         let max_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
         let timeout = call.timeout();
         let bounds = QueryBounds { max_rows, max_bytes, timeout };
-        let (checked, rows) = self.read(&asked.sql, &bounds).await?;
+        let (checked, rows) = self.read(call.database, &asked.sql, &bounds).await?;
         match rows {
             Ok(rows) => Ok(json_answer(&query_answer(rows, &checked))),
             Err(DatabaseError::Timeout(_)) => {
@@ -93,18 +94,19 @@ impl DatabaseSource {
     /// tables are read again first: they have changed.
     pub(super) async fn read(
         &self,
+        database: &dyn Database,
         sql: &str,
         bounds: &QueryBounds,
     ) -> Result<(CheckedStatement, Result<QueryRows, DatabaseError>), ToolError> {
         let checked = self.checked(sql, GuardedUse::Read).await?;
-        let rows = self.rows(&checked, bounds).await;
+        let rows = self.rows(database, &checked, bounds).await;
         if !rows.as_ref().is_ok_and(|rows| self.may_show_hidden(rows, &checked)) {
             return Ok((checked, rows));
         }
         let known = self.read_schema(Duration::ZERO).await?;
         let checked = guarded(known, sql, GuardedUse::Read).await;
         let checked = checked.map_err(|error| ToolError::Arguments(error.to_string()))?;
-        let rows = self.rows(&checked, bounds).await;
+        let rows = self.rows(database, &checked, bounds).await;
         if rows.as_ref().is_ok_and(|rows| self.may_show_hidden(rows, &checked)) {
             let message = "the result has columns that may not be seen; name those you need";
             return Err(ToolError::Arguments(message.to_owned()));
@@ -114,6 +116,7 @@ impl DatabaseSource {
 
     async fn rows(
         &self,
+        database: &dyn Database,
         checked: &CheckedStatement,
         bounds: &QueryBounds,
     ) -> Result<QueryRows, DatabaseError> {
@@ -124,7 +127,7 @@ impl DatabaseSource {
             max_bytes: bounds.max_bytes,
             timeout: bounds.timeout,
         };
-        self.database.query(query).await
+        database.query(query).await
     }
 
     /// Whether `*` has shown a column that a table had not when it was read, and that a rule hides or

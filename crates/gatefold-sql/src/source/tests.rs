@@ -40,7 +40,7 @@ fn source(path: &std::path::Path) -> DatabaseSource {
 }
 
 async fn rows(source: &DatabaseSource, sql: &str) -> Value {
-    let (_, rows) = source.read(sql, &BOUNDS).await.unwrap();
+    let (_, rows) = source.read(&*source.database, sql, &BOUNDS).await.unwrap();
     json!(rows.unwrap().rows)
 }
 

@@ -47,6 +47,11 @@ pub(super) fn preparation_failure(
     }
     match primary(error.code) {
         ffi::SQLITE_READONLY => return DatabaseError::Write,
+        // The kernel bounds what a worker may take.
+        ffi::SQLITE_NOMEM => {
+            let what = "needed more memory than it may have and was stopped";
+            return DatabaseError::TooMuch(what.to_owned());
+        }
         ffi::SQLITE_INTERRUPT if watch.interruption() == Interruption::Memory => {
             let most = MAX_GROWTH >> 20;
             return statement(

@@ -10,12 +10,14 @@ mod sqlite;
 mod statements;
 
 use gatefold_sql::{DatabaseAddress, DatabaseSettings, Dialect};
+use gatefold_worker::WorkerPool;
 
 #[test]
 fn an_address_opens_a_database_of_its_kind() {
     let check = |address: &str, dialect: Dialect| {
         let address = DatabaseAddress::parse(address).unwrap();
-        let database = gatefold_sql::open(&DatabaseSettings::new(address)).unwrap();
+        let database = gatefold_sql::open(&DatabaseSettings::new(address), &WorkerPool::absent());
+        let database = database.unwrap();
         assert_eq!(database.dialect(), dialect);
     };
     check("sqlite:nowhere.db", Dialect::Sqlite);

@@ -3,8 +3,9 @@ use std::time::{Duration, Instant};
 
 use gatefold_sql::{
     Column, Database, DatabaseAddress, DatabaseError, DatabaseSettings, Missing, QueryRows,
-    ReadQuery, Schema, SqliteFile, Stop, TableKind, TableName, Writes,
+    ReadQuery, SQLITE_TASK, Schema, SqliteFile, SqliteWorker, Stop, TableKind, TableName, Writes,
 };
+use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::{Value, json};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
@@ -34,7 +35,7 @@ impl TestFile {
         connection.close().await.unwrap();
     }
 
-    fn open(&self) -> SqliteFile {
+    fn open(&self) -> SqliteWorker {
         open(&self.path(), Writes::Refuse)
     }
 
@@ -50,11 +51,22 @@ impl TestFile {
     }
 }
 
-fn open(path: &Path, writes: Writes) -> SqliteFile {
+/// Not a test: what [`workers`] starts.
+#[test]
+fn serves() {
+    const TASKS: &[Task] = &[SQLITE_TASK];
+    gatefold_worker::run_if_asked(TASKS);
+}
+
+fn workers() -> WorkerPool {
+    let program = WorkerProgram::this().unwrap().argument("sqlite::serves").argument("--exact");
+    WorkerPool::new(WorkerSettings { workers: 4, ..WorkerSettings::new(Some(program)) })
+}
+
+fn open(path: &Path, writes: Writes) -> SqliteWorker {
     let mut settings = DatabaseSettings::new(DatabaseAddress::Sqlite(path.to_owned()));
     settings.writes = writes;
-    settings.connections = 2;
-    SqliteFile::new(path.to_owned(), &settings)
+    SqliteWorker::new(path.to_owned(), &settings, workers())
 }
 
 fn reading(sql: &str) -> ReadQuery {
@@ -67,11 +79,11 @@ fn reading(sql: &str) -> ReadQuery {
     }
 }
 
-async fn query(database: &SqliteFile, sql: &str) -> Result<QueryRows, DatabaseError> {
+async fn query(database: &dyn Database, sql: &str) -> Result<QueryRows, DatabaseError> {
     database.query(reading(sql)).await
 }
 
-async fn values(database: &SqliteFile, sql: &str) -> Vec<Vec<Value>> {
+async fn values(database: &dyn Database, sql: &str) -> Vec<Vec<Value>> {
     query(database, sql).await.unwrap().rows
 }
 
@@ -317,8 +329,12 @@ async fn a_file_that_is_no_database_is_unreachable_and_never_made() {
     let text = folder.path().join("text.db");
     std::fs::write(&text, "this is a text and not a database\n".repeat(100)).unwrap();
     assert_eq!(reason(&text).await, "the file is not a SQLite database, or it is encrypted");
-    assert_eq!(reason(Path::new(":memory:")).await, "there is no file `:memory:`");
-    assert_eq!(reason(Path::new("file:x?mode=rwc")).await, "there is no file `file:x?mode=rwc`");
+    let here = std::env::current_dir().unwrap();
+    for name in [":memory:", "file:x?mode=rwc"] {
+        let path = here.join(name);
+        let expected = format!("there is no file `{}`", path.display());
+        assert_eq!(reason(Path::new(name)).await, expected);
+    }
 }
 
 const ENDLESS: &str =
@@ -411,6 +427,13 @@ async fn what_a_file_computes_may_use_such_functions() {
     assert!(plan.contains("USING INDEX i"), "{plan}");
 }
 
+/// `WITH` queries of which each names the one before twice. Preparing it takes the memory.
+fn doubled(levels: usize) -> String {
+    let level = |at| format!("a{at} AS (SELECT * FROM a{0} UNION ALL SELECT * FROM a{0})", at - 1);
+    let all: Vec<_> = (1..=levels).map(level).collect();
+    format!("WITH a0 AS (SELECT 1 x), {} SELECT count(*) FROM a{levels}", all.join(", "))
+}
+
 #[tokio::test]
 async fn memory_is_bounded() {
     let file = TestFile::new(HR).await;
@@ -420,11 +443,16 @@ async fn memory_is_bounded() {
          SELECT i, hex(zeroblob(1000)) h FROM n ORDER BY h, i",
         "WITH RECURSIVE n(s) AS (SELECT hex(zeroblob(1000000)) UNION ALL SELECT s || 'x' FROM n) \
          SELECT * FROM n ORDER BY 1",
+        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000000) \
+         SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY hex(zeroblob(100)) || i) FROM n)",
+        "SELECT length(json_group_array(hex(zeroblob(2000)))) FROM (WITH RECURSIVE n(i) AS \
+         (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT i FROM n)",
+        &doubled(24),
     ];
     for sql in bombs {
         let result = query(&database, sql).await;
-        let Err(DatabaseError::Statement { message, .. }) = &result else { panic!("{result:?}") };
-        assert!(message.contains("512 MiB of memory"), "{message}");
+        let Err(DatabaseError::TooMuch(message)) = &result else { panic!("{result:?}") };
+        assert!(message.contains("memory"), "{message}");
     }
     assert_eq!(values(&database, "SELECT 1").await[0][0], 1);
 }

@@ -8,6 +8,7 @@ use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports
 use gatefold_exchange::{Exchange, NamingScheme};
 use gatefold_mcp::{Authenticator, Server};
 use gatefold_store::{Store, StoreOptions};
+use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 
 use super::access::Access;
 use super::accounts::SourceAccounts;
@@ -37,6 +38,8 @@ pub struct AppBuilder {
     /// Those of the store, unless others are set.
     approvals: Option<Arc<dyn Approvals>>,
     credentials: Arc<dyn Credentials>,
+    /// This program, if it can be a worker, unless another is set.
+    worker: Option<WorkerProgram>,
 }
 
 struct AddedDisclosure {
@@ -55,6 +58,7 @@ impl AppBuilder {
             authenticator: None,
             approvals: None,
             credentials: Arc::new(NoCredentials),
+            worker: None,
         }
     }
 
@@ -93,13 +97,32 @@ impl AppBuilder {
         Self { credentials, ..self }
     }
 
+    /// Sets the program that runs callers' jq programs, statements and patterns, in processes of its own: one that calls
+    /// [`worker::run_if_asked`](crate::worker::run_if_asked) first in its `main`, such as `gatefold`. By default it is
+    /// this program, if it has called that. Without one, what needs it is left out or refused.
+    pub fn worker(self, program: impl Into<WorkerProgram>) -> Self {
+        Self { worker: Some(program.into()), ..self }
+    }
+
     /// Opens the state directory, builds the sources and puts the configuration in force.
     ///
     /// It connects to no source: what is known of sources from earlier runs is served at once. Must
     /// be called within a Tokio runtime.
     pub async fn build(self) -> Result<App, AppError> {
-        let Self { config, state_dir, clock, disclosures, authenticator, approvals, credentials } =
-            self;
+        let Self {
+            config,
+            state_dir,
+            clock,
+            disclosures,
+            authenticator,
+            approvals,
+            credentials,
+            worker,
+        } = self;
+        let workers = WorkerPool::new(WorkerSettings {
+            memory: config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
+            ..WorkerSettings::new(worker.or_else(crate::worker::this_program))
+        });
         let options = StoreOptions {
             durability: config.audit.durability,
             retention: config.audit.retention,
@@ -116,13 +139,18 @@ impl AppBuilder {
             seal: store.seal_key(),
         });
         let accounts = SourceAccounts::new(store.grants(config.root_key.clone()), clock.clone())?;
-        let factory =
-            SourceFactory::new(store.clone(), clock.clone(), credentials, accounts.clone())?;
+        let factory = SourceFactory::new(
+            store.clone(),
+            clock.clone(),
+            credentials,
+            accounts.clone(),
+            workers.clone(),
+        )?;
         let own = ConfiguredDisclosures::new(&config);
         let disclosures = disclosures
             .into_iter()
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
-        let results = KeptResults::new(&store, clock.clone(), &config);
+        let results = KeptResults::new(&store, clock.clone(), &config, workers);
         let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone());
         let people = Arc::<People>::default();

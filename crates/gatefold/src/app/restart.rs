@@ -19,6 +19,7 @@ pub(super) fn needed(old: &Config, new: &Config) -> Vec<&'static str> {
         ("state.dir", new.state_dir != old.state_dir),
         ("secrets.root_key", new.root_key != old.root_key),
         ("audit", new.audit != old.audit),
+        ("limits.statement_memory", new.statement_memory != old.statement_memory),
     ]
     .into_iter()
     .filter_map(|(key, has_changed)| has_changed.then_some(key))

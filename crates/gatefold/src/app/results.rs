@@ -9,6 +9,7 @@ use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, St
 use gatefold_exchange::{ResultKeeper, ResultLimits, ResultSource, read_result_id};
 use gatefold_results::TokenBudget;
 use gatefold_store::Store;
+use gatefold_worker::WorkerPool;
 
 use super::sources::SourceFactory;
 use crate::config::Config;
@@ -27,9 +28,14 @@ pub(super) struct KeptResults {
 }
 
 impl KeptResults {
-    pub(super) fn new(store: &Store, clock: Arc<dyn Clock>, config: &Config) -> Self {
+    pub(super) fn new(
+        store: &Store,
+        clock: Arc<dyn Clock>,
+        config: &Config,
+        workers: WorkerPool,
+    ) -> Self {
         let limits = limits(config, &domain(config));
-        let keeper = ResultKeeper::new(Arc::new(store.clone()), clock.clone(), limits);
+        let keeper = ResultKeeper::new(Arc::new(store.clone()), clock.clone(), limits, workers);
         Self { keeper, clock, source: Mutex::default() }
     }
 

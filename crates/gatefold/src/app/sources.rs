@@ -14,6 +14,7 @@ use gatefold_mcp::{SessionPlaces, StartLimits, StartPlaces, UserSessionLimits};
 use gatefold_oauth::SiteSettings;
 use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
+use gatefold_worker::WorkerPool;
 
 use super::AppError;
 use super::accounts::{self, ClientSent, PresentedTokens, SourceAccounts};
@@ -81,6 +82,7 @@ impl SourceFactory {
         clock: Arc<dyn Clock>,
         credentials: Arc<dyn Credentials>,
         accounts: SourceAccounts,
+        workers: WorkerPool,
     ) -> Result<Self, AppError> {
         // Event streams may be silent for a long time, and each request has a deadline of its own.
         let settings = Settings { read_timeout: None, ..Settings::default() };
@@ -93,8 +95,17 @@ impl SourceFactory {
         let client_sent = Arc::new(ClientSent::new(&store.seal_key()));
         let exchanged = Arc::new(accounts.presented_tokens());
         let credentials = accounts.after(credentials, client_sent.clone());
-        let ports =
-            SourcePorts { egress, manifests, credentials, clock, notes, results, starts, sessions };
+        let ports = SourcePorts {
+            egress,
+            manifests,
+            credentials,
+            clock,
+            notes,
+            results,
+            workers,
+            starts,
+            sessions,
+        };
         Ok(Self { store, accounts, client_sent, exchanged, ports })
     }
 

@@ -30,6 +30,7 @@ use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, St
 use gatefold_egress::Egress;
 use gatefold_mcp::{SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
+use gatefold_worker::WorkerPool;
 use serde_json::Value as Json;
 
 use super::key::Key;
@@ -184,6 +185,8 @@ pub struct SourcePorts {
     pub notes: Arc<dyn Notes>,
     /// Where large results of principals are kept.
     pub results: Arc<dyn StoredResults>,
+    /// What runs callers' programs and statements.
+    pub workers: WorkerPool,
     /// Where programs get a place for their start.
     pub starts: Arc<StartPlaces>,
     /// Where sessions of single users get their places.

@@ -42,6 +42,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         users: draft.users,
         search: draft.search,
         limits: draft.limits,
+        statement_memory: draft.statement_memory,
         results: draft.results,
         source_limits: draft.source_limits,
         starts: draft.starts,

@@ -17,6 +17,7 @@ use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Effect;
 use gatefold_store::{Durability, RootKey};
+use gatefold_worker::WorkerSettings;
 use serde::{Deserialize, Deserializer};
 
 use super::agents;
@@ -49,6 +50,7 @@ pub(super) struct Draft {
     pub(super) users: BTreeMap<UserId, UserConfig>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,
+    pub(super) statement_memory: Option<u64>,
     pub(super) results: ResultsConfig,
     pub(super) source_limits: SourceLimits,
     pub(super) starts: StartLimits,
@@ -162,6 +164,7 @@ struct LimitsKeys {
     result_preview: Option<Count<usize>>,
     stored_result: Option<Size>,
     results_size: Option<Size>,
+    statement_memory: Option<Size>,
     stored_result_expiry: Option<Time>,
     stored_results: Option<Count<u32>>,
     request_size: Option<Size>,
@@ -192,6 +195,8 @@ fn limits(table: &mut Table<'_>, draft: &mut Draft) {
     set(&mut limits.call_deadline, calls.call_deadline);
     set(&mut limits.result_bytes, keys.stored_result.map(|size| size.0));
     set(&mut limits.result_memory, keys.results_size.map(|size| size.0));
+    let least = WorkerSettings::LEAST_MEMORY;
+    draft.statement_memory = keys.statement_memory.map(|size| size.0.max(least));
     let results = &mut draft.results;
     set(&mut results.preview_tokens, keys.result_preview.map(|count| count.0));
     set(&mut results.expiry, keys.stored_result_expiry);

@@ -1,18 +1,17 @@
 //! Built-in tools as a source of a configuration.
 
-use std::sync::Arc;
-
 use gatefold::App;
-use gatefold_core::{Operation, Outcome, SystemClock, ToolName};
+use gatefold_core::{Operation, Outcome, ToolName};
 use gatefold_dispatch::Caller;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::scratch::{Scratch, toml};
+use crate::worker::worker;
 
 async fn built(scratch: &Scratch, text: &str) -> App {
     let state = scratch.path().join("state");
-    let app = gatefold::build(toml(text).unwrap(), &state, Arc::new(SystemClock)).await.unwrap();
+    let app = App::builder(toml(text).unwrap(), state).worker(worker()).build().await.unwrap();
     assert_eq!(app.learn(&()).await, []);
     app
 }

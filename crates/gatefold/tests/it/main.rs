@@ -19,4 +19,5 @@ mod scratch;
 mod secrets;
 mod skills;
 mod used;
+mod worker;
 mod wrong_inputs;

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold::{App, ShownTo};
-use gatefold_core::{AgentId, Clock, ManualClock, Principal, Timestamp, ToolName};
+use gatefold_core::{AgentId, ManualClock, Principal, Timestamp, ToolName};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{Scope, TaskSupport, ToolAnswer, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::scratch::{Scratch, toml};
+use crate::worker::worker;
 
 /// 2026-11-21T23:50:00Z.
 const LATE: Timestamp = Timestamp::from_millis(1_795_305_000_000);
@@ -20,8 +21,8 @@ const OWN: &str = "[sources.own]\nbuiltin = ['calculate', 'todo']\n[agents.sales
 
 async fn app(scratch: &Scratch, clock: &Arc<ManualClock>, config: &str) -> App {
     let config = toml(&format!("{OWN}{config}")).unwrap_or_else(|error| panic!("{error}"));
-    let clock: Arc<dyn Clock> = clock.clone();
-    let app = gatefold::build(config, &scratch.path().join("state"), clock).await.unwrap();
+    let app = App::builder(config, scratch.path().join("state"));
+    let app = app.clock(clock.clone()).worker(worker()).build().await.unwrap();
     assert_eq!(app.learn(&()).await, []);
     app
 }

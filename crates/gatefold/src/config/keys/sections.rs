@@ -1,5 +1,6 @@
 use gatefold_encoder::ModelPlace;
 use gatefold_policy::{Effect, Entries, Rule, Scope};
+use gatefold_worker::WorkerSettings;
 use serde_json::Value;
 
 use super::super::Config;
@@ -191,6 +192,20 @@ pub(super) const LIMITS: FixedSection = FixedSection {
                 "results_size",
                 Kind::Size,
                 "How much all large results that are being read may take together.",
+            )
+        },
+        Key {
+            details: "A jq program, a statement of SQL over a result or a SQLite file, a calculation, a \
+                      pattern and a fetched page are worked on in processes of their own, as many as \
+                      this machine has cores. One that takes more is ended, and its call fails. At \
+                      least 64 MiB.",
+            value: |config| Some(size(config.statement_memory.unwrap_or(WorkerSettings::MEMORY))),
+            example: "\"512MiB\"",
+            applies: ApplyMode::Restart,
+            ..Key::new(
+                "statement_memory",
+                Kind::Size,
+                "How much memory one program or statement of a caller may take.",
             )
         },
         Key {

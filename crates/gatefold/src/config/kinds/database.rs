@@ -17,6 +17,7 @@ use gatefold_sql::{
     ColumnPattern, DatabaseAddress, DatabaseSettings, TableNote, TableNotes, TablePattern,
     TableRules, TlsMode, TlsSettings, Writes,
 };
+use gatefold_worker::WorkerPool;
 use serde::{Deserialize, Deserializer};
 
 use super::{ConnectionMethod, KindSection, SourceKind};
@@ -130,7 +131,7 @@ impl SourceKind for DatabaseKind {
             },
             address,
         };
-        if let Err(error) = gatefold_sql::open(&settings) {
+        if let Err(error) = gatefold_sql::open(&settings, &WorkerPool::absent()) {
             field.fault(format!("cannot be used: {error}"), "check it and the keys beside it");
             return None;
         }

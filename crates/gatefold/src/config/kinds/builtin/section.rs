@@ -75,6 +75,7 @@ impl KindSection for BuiltinSection {
             notes: ports.notes.clone(),
             results: ports.results.clone(),
             egress: ports.egress.clone(),
+            workers: ports.workers.clone(),
         };
         let source = BuiltinSource::new(identity.domain.clone(), &self.settings, &own);
         let settings = StatelessSettings {

@@ -94,7 +94,7 @@ impl KindSection for DatabaseSection {
                 rows: self.rows,
                 statement_timeout: self.settings.statement_timeout,
             },
-            gatefold_sql::open(&self.settings)
+            gatefold_sql::open(&self.settings, &ports.workers)
                 .expect("its settings were tried when they were read"),
             ports.clock.clone(),
             identity.known.as_deref(),
