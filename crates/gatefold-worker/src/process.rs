@@ -97,6 +97,8 @@ impl WorkerProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
+            // What interrupts the gateway at a terminal lets its calls end first.
+            .process_group(0)
             .kill_on_drop(true)
             .spawn()
             .map_err(WorkerError::Start)?;

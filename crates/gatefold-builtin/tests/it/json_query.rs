@@ -52,10 +52,15 @@ async fn hostile_programs_and_texts_end_soon() {
         (json!(1), "halt".to_owned()),
         (json!(1), "import \"/etc/passwd\" as x; 1".to_owned()),
         (json!("{"), ".".to_owned()),
+        (json!(1), "import \"x\" as $x; $x".to_owned()),
+        (json!(1), "reduce range(60) as $i ({}; {a: ., b: .}) | . * .".to_owned()),
+        (json!(1), "reduce range(60) as $i ({}; {a: ., b: .}) | \"\\(.)\"".to_owned()),
+        (json!(1), "reduce range(60) as $i ({}; {a: ., b: .}) | {(tojson): 1}".to_owned()),
     ] {
         let arguments = json!({ "json": json, "filter": filter });
         let text = said(&toolbox(), "json_query", &arguments).await;
         assert!(text.starts_with("error: "), "{filter}: {text:.200}");
     }
+    check(json!([1, 2]), "length", "2").await;
     assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
