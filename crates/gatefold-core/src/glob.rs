@@ -19,6 +19,47 @@ impl Glob {
     /// Takes time proportional to the product of both lengths at worst, and does not recurse: on a
     /// mismatch only the last `*` consumes one more character.
     pub fn matches(&self, name: &str) -> bool {
+        self.consumes(name, |_| true)
+    }
+
+    /// Whether every text that `other` matches is matched by this pattern. It may miss that where
+    /// only several wildcards together make it so, and never claims it wrongly.
+    pub fn covers(&self, other: &Self) -> bool {
+        // A star stands for any run of characters, so only a star can take it.
+        self.consumes(&other.0, |byte| byte != b'*')
+    }
+
+    /// Whether any text is matched by both patterns.
+    pub fn meets(&self, other: &Self) -> bool {
+        let own: Vec<char> = self.0.chars().collect();
+        let others: Vec<char> = other.0.chars().collect();
+        // Whether the rests of both patterns from a pair of places meet, for one place of our own
+        // at a time, from the end.
+        let mut behind = vec![false; others.len() + 1];
+        for at in (0..=own.len()).rev() {
+            let mut row = vec![false; others.len() + 1];
+            for other in (0..=others.len()).rev() {
+                let (one, two) = (own.get(at), others.get(other));
+                row[other] = match (one, two) {
+                    (None, None) => true,
+                    (Some('*'), None) => behind[other],
+                    (Some('*'), Some(_)) => behind[other] || row[other + 1],
+                    (None, Some('*')) => row[other + 1],
+                    (Some(_), Some('*')) => row[other + 1] || behind[other],
+                    (Some(one), Some(two)) => {
+                        (one == two || *one == '?' || *two == '?') && behind[other + 1]
+                    }
+                    (None, Some(_)) | (Some(_), None) => false,
+                };
+            }
+            behind = row;
+        }
+        behind[0]
+    }
+
+    /// Whether the pattern matches a text of which a `?` may stand for the characters that begin
+    /// with these bytes.
+    fn consumes(&self, name: &str, is_one: impl Fn(u8) -> bool) -> bool {
         let (pattern, name) = (self.0.as_bytes(), name.as_bytes());
         let (mut p, mut n) = (0, 0);
         let mut retry: Option<(usize, usize)> = None;
@@ -28,7 +69,7 @@ impl Glob {
                     retry = Some((p + 1, n));
                     p += 1;
                 }
-                Some(b'?') => {
+                Some(b'?') if is_one(name[n]) => {
                     p += 1;
                     n = next_character(name, n);
                 }
@@ -84,6 +125,45 @@ mod tests {
             ("**", "anything", true),
         ] {
             assert_eq!(Glob::new(pattern).matches(name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_matches_all_of() {
+        for (pattern, other, expected) in [
+            ("*", "mail__*", true),
+            ("**", "*", true),
+            ("mail__*", "mail__read_*", true),
+            ("mail__*", "mail_*", false),
+            ("mail__read_*", "mail__*", false),
+            ("a?", "a?", true),
+            ("a?", "a*", false),
+            ("a*", "a?", true),
+            ("?*", "*", false),
+            ("*b", "a*b", true),
+            ("ab", "a?", false),
+        ] {
+            assert_eq!(Glob::new(pattern).covers(&Glob::new(other)), expected, "{pattern} {other}");
+        }
+    }
+
+    #[test]
+    fn two_patterns_meet_where_one_text_matches_both() {
+        for (one, other, expected) in [
+            ("*", "", true),
+            ("mail__*", "mail__send", true),
+            ("mail__*", "m*d", true),
+            ("mail__*", "drive__*", false),
+            ("*_read", "mail__*", true),
+            ("a?c", "ab*", true),
+            ("a?c", "ab", false),
+            ("?", "*é", true),
+            ("a*b", "b*a", false),
+            ("*a", "*b", false),
+        ] {
+            let (one, other) = (Glob::new(one), Glob::new(other));
+            assert_eq!(one.meets(&other), expected, "{one} {other}");
+            assert_eq!(other.meets(&one), expected, "{other} {one}");
         }
     }
 

@@ -162,6 +162,14 @@ impl ToolId {
     pub fn long(domain: &Domain, name: &str) -> Self {
         Self::new(format!("{domain}__{name}"))
     }
+
+    /// What people write for the tool that a source calls `name`, whatever its id is:
+    /// `{domain}__{name}`, and the same without the domain that the name itself may begin with.
+    pub fn long_forms(domain: &Domain, name: &str) -> impl Iterator<Item = Self> {
+        let rest = name.strip_prefix(domain.as_str()).and_then(|rest| rest.strip_prefix('_'));
+        let rest = rest.filter(|rest| !rest.is_empty() && !rest.starts_with('_'));
+        [Some(name), rest].into_iter().flatten().map(|name| Self::long(domain, name))
+    }
 }
 
 /// The name of a tool as a caller wrote it, not yet resolved in any view: at most
@@ -263,6 +271,21 @@ mod tests {
         assert_eq!(ToolName::parse(&longer).unwrap_err().to_string(), refusal);
         let error = serde_json::from_str::<ToolName>(&json(&longer)).unwrap_err();
         assert_eq!(error.to_string(), refusal);
+    }
+
+    #[test]
+    fn a_name_that_begins_with_its_domain_is_also_written_without_it() {
+        let git = Domain::parse("git").unwrap();
+        for (name, expected) in [
+            ("commit", &["git__commit"][..]),
+            ("git_commit", &["git__git_commit", "git__commit"]),
+            ("git__commit", &["git__git__commit"]),
+            ("git_", &["git__git_"]),
+            ("github", &["git__github"]),
+        ] {
+            let forms: Vec<_> = ToolId::long_forms(&git, name).map(|id| id.to_string()).collect();
+            assert_eq!(forms, expected, "{name}");
+        }
     }
 
     #[test]

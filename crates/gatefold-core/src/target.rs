@@ -81,3 +81,17 @@ pub struct Target {
     pub digest: Digest,
     pub hints: Hints,
 }
+
+impl Target {
+    /// The names that a tool or a prompt has beside its id, whatever that is, most certain first:
+    /// see [`ToolId::long_forms`].
+    pub fn other_names(&self) -> impl Iterator<Item = ToolId> {
+        let is_long = self.id.as_str().len() == self.domain.as_str().len() + 2 + self.name.len();
+        ToolId::long_forms(&self.domain, &self.name).skip(usize::from(is_long))
+    }
+
+    /// Whether any name of a tool or a prompt is one of those meant: its id or another.
+    pub fn goes_by(&self, is_meant: impl Fn(&str) -> bool) -> bool {
+        is_meant(self.id.as_str()) || self.other_names().any(|name| is_meant(name.as_str()))
+    }
+}

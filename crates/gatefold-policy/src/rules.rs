@@ -11,6 +11,7 @@ use crate::admission::{
 };
 use crate::uri::{Readings, UriPattern};
 
+mod foresight;
 mod narrowing;
 
 /// What a rule does to the entries it matches.
@@ -155,6 +156,8 @@ fn is_in_reach(entries: Entries, scope: &Scope, target: &Target) -> bool {
 /// What patterns are compared with, computed when first needed.
 struct Subject<'a> {
     target: &'a Target,
+    /// For a tool or a prompt: its names beside its id.
+    names: OnceCell<Vec<ToolId>>,
     /// For a resource: the readings of its own URI, and of its address behind the gateway.
     own: OnceCell<Readings>,
     public: OnceCell<Readings>,
@@ -162,7 +165,8 @@ struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     fn new(target: &'a Target) -> Self {
-        Self { target, own: OnceCell::new(), public: OnceCell::new() }
+        let (names, own, public) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { target, names, own, public }
     }
 
     /// Whether a pattern of this effect matches the target.
@@ -185,23 +189,24 @@ impl<'a> Subject<'a> {
     /// Whether a tool or a prompt matches, by its own name or by any name that belongs only to its
     /// domain.
     fn is_named(&self, scope: &Scope, pattern: &Glob, effect: Effect) -> bool {
-        let Target { domain, id, name, .. } = self.target;
+        let Target { domain, name, .. } = self.target;
         if let Scope::Domain(_) = scope {
-            return pattern.matches(name);
+            let rest = pattern.as_str().strip_prefix(domain.as_str());
+            let is_long = rest.is_some_and(|rest| rest.starts_with("__"));
+            return pattern.matches(name) || is_long && self.goes_by(pattern);
         }
-        if pattern.matches(id.as_str()) {
-            return true;
-        }
-        let is_long = id.as_str().len() == domain.as_str().len() + 2 + name.len();
-        if !is_long {
-            // Somebody who writes `{domain}__*` means everything in the domain, including short
-            // ids.
-            return pattern.matches(ToolId::long(domain, name).as_str());
-        }
+        // Somebody who writes `{domain}__*` means everything in the domain, including short ids.
         // If a longer domain is configured later, that must not lift a denial.
-        effect != Effect::Allow
-            && name.starts_with(domain.as_str())
-            && pattern.matches(ToolId::of(domain, name).as_str())
+        self.goes_by(pattern)
+            || effect != Effect::Allow
+                && name.starts_with(domain.as_str())
+                && pattern.matches(ToolId::of(domain, name).as_str())
+    }
+
+    fn goes_by(&self, pattern: &Glob) -> bool {
+        let others = || self.names.get_or_init(|| self.target.other_names().collect());
+        pattern.matches(self.target.id.as_str())
+            || others().iter().any(|name| pattern.matches(name.as_str()))
     }
 
     fn own(&self) -> &Readings {
@@ -315,6 +320,21 @@ impl Policy {
         &self.rules
     }
 
+    /// For each rule, whether it is about any of these entries, whomever it applies to.
+    pub fn rules_about<'a>(&self, targets: impl IntoIterator<Item = &'a Target>) -> Vec<bool> {
+        let mut is_about_some = vec![false; self.rules.len()];
+        for target in targets {
+            let subject = Subject::new(target);
+            let rules = self.rules.iter().zip(&self.patterns).zip(&mut is_about_some);
+            for ((rule, pattern), is_about_some) in rules {
+                *is_about_some = *is_about_some
+                    || rule.is_in_reach(target)
+                        && subject.is_meant(&rule.scope, pattern, Effect::Deny);
+            }
+        }
+        is_about_some
+    }
+
     pub fn applicable(&self, principal: &Principal) -> ApplicableRules {
         let mut words = vec![0_u64; self.narrow.len().div_ceil(64)];
         for (bit, at) in self.narrow.iter().enumerate() {
@@ -327,6 +347,12 @@ impl Policy {
     pub fn is_visible(&self, principal: &Principal, target: &Target) -> bool {
         let verdict = self.verdict(principal, target);
         !matches!(verdict, Verdict::Hidden(_) | Verdict::Narrowed)
+    }
+
+    /// Whether the rules leave this principal anything that a source may list or answer: for sources
+    /// that have listed nothing. In doubt they do.
+    pub fn may_show(&self, principal: &Principal, domain: &Domain) -> bool {
+        foresight::may_show(&self.rules, principal, domain)
     }
 
     /// Whether no rule hides the entry from anybody, whoever asks: for texts that everybody reads.

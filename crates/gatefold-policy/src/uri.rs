@@ -6,7 +6,11 @@ use url::Url;
 use crate::Glob;
 
 /// The prefix of an address behind the gateway; the source's domain and its own URI follow.
-const ADDRESS: &str = "gatefold://";
+pub(crate) const ADDRESS: &str = "gatefold://";
+
+/// The same for pages of apps, and what it replaces of their own URIs.
+pub(crate) const UI_ADDRESS: &str = "ui://gatefold/";
+pub(crate) const UI_SCHEME: &str = "ui://";
 
 /// How often a listed URI is decoded, at most, to see what it turns into.
 const DECODINGS: usize = 3;

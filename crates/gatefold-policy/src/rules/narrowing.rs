@@ -21,6 +21,25 @@ pub(super) fn compares(narrowing: &Narrowing, target: &Target) -> bool {
         && narrowing.only.as_ref().is_some_and(|patterns| !patterns.iter().any(is_whole))
 }
 
+/// The patterns of which one has to match, for a kind of entry of a domain; none if the token leaves
+/// all such entries. No pattern for tools that may write, if it leaves only those that read.
+pub(super) fn patterns<'a>(
+    narrowing: &'a Narrowing,
+    sample: &'a Target,
+) -> Option<impl Iterator<Item = &'a Glob>> {
+    let is_barred = narrowing.read_only && Entries::Writes.include(sample);
+    let patterns: &[WrittenPattern] = match &narrowing.only {
+        _ if is_barred => &[],
+        None => return None,
+        Some(patterns) => patterns,
+    };
+    let is_whole = |pattern: &WrittenPattern| {
+        sample.kind != EntryKind::Tool && shows_source(pattern, &sample.domain)
+    };
+    let fitting = patterns.iter().filter(|pattern| Entries::of(pattern.kind).include(sample));
+    (!patterns.iter().any(is_whole)).then(|| fitting.map(|pattern| &pattern.name))
+}
+
 /// A pattern for a source's tools shows that source's prompts and resources too: its tools answer
 /// with links to resources, and its definitions name them.
 fn shows(pattern: &WrittenPattern, subject: &Subject<'_>) -> bool {

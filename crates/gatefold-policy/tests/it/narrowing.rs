@@ -86,6 +86,37 @@ fn a_tool_that_does_not_say_that_it_only_reads_is_left_out_where_only_reading_is
 }
 
 #[test]
+fn a_token_says_which_sources_may_show_anything_before_they_have_listed_anything() {
+    let mail = Domain::parse("mail").unwrap();
+    let allow = |pattern| Rule {
+        id: gatefold_core::RuleId::new("only"),
+        effect: Effect::Allow,
+        who: PrincipalFilter::everybody(),
+        scope: Scope::Domain(mail.clone()),
+        entries: Entries::Every,
+        pattern: Glob::new(pattern),
+    };
+    for (patterns, rules, expected) in [
+        (&["mail__send"][..], vec![], true),
+        (&["*"], vec![], true),
+        (&["tool:mail__send"], vec![], true),
+        (&["prompt:mail__*"], vec![], true),
+        (&["resource:gatefold://mail/*"], vec![], true),
+        (&["crm__find"], vec![], false),
+        (&["mail_archive__*"], vec![], false),
+        (&["resource:gatefold://crm/*"], vec![], false),
+        (&["tool:mail__send"], vec![allow("s*")], true),
+        (&["tool:mail__send"], vec![allow("read_*")], false),
+    ] {
+        let caller = with_token(Narrowing::to(patterns.iter().copied()));
+        let may_show = Policy::new(rules).may_show(&caller, &mail);
+        assert_eq!(may_show, expected, "{patterns:?}");
+    }
+    let reading = with_token(Narrowing { only: None, read_only: true });
+    assert!(Policy::default().may_show(&reading, &mail));
+}
+
+#[test]
 fn a_token_never_shows_what_a_rule_hides() {
     let denied = Rule {
         id: gatefold_core::RuleId::new("no-mail"),

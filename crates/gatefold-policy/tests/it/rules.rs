@@ -103,6 +103,70 @@ fn a_pattern_is_about_everything_unless_it_says_what() {
 }
 
 #[test]
+fn rules_say_whether_a_source_may_show_anything_before_it_has_listed_anything() {
+    let mail = Domain::parse("mail").unwrap();
+    let check = |rules: &[Rule], expected: bool| {
+        let may_show = Policy::new(rules.to_vec()).may_show(&Principal::local(), &mail);
+        assert_eq!(may_show, expected, "{rules:?}");
+    };
+    let deny = |scope, pattern| rule(Effect::Deny, scope, pattern);
+    let allow = |scope, pattern| rule(Effect::Allow, scope, pattern);
+    check(&[], true);
+    for (scope, pattern, expected) in [
+        ("mail", "*", false),
+        ("mail", "**", false),
+        ("crm", "*", true),
+        ("mail", "s*", true),
+        ("mail", "tool:*", true),
+        ("*", "*", false),
+        ("*", "mail__*", false),
+        ("*", "m*", false),
+        ("*", "mail_*", false),
+        ("*", "mail__send", true),
+        ("*", "mail_box__*", true),
+        ("*", "tool:mail__*", true),
+    ] {
+        check(&[deny(scope, pattern)], expected);
+    }
+    let each_kind = ["tool:*", "prompt:*", "resource:*"].map(|pattern| deny("mail", pattern));
+    check(&each_kind, false);
+    check(&each_kind[1..], true);
+    for (scope, pattern, expected) in [
+        ("mail", "send", true),
+        ("mail", "resource:mail://*", true),
+        ("*", "mail__*", true),
+        ("*", "*_send", true),
+        ("*", "mail_send", true),
+        ("*", "crm__*", false),
+        ("*", "crm__find", false),
+        ("*", "gatefold://mail/*", true),
+        ("*", "gatefold://crm/*", false),
+    ] {
+        check(&[allow(scope, pattern)], expected);
+    }
+    check(&[allow("mail", "read_*"), deny("mail", "read_*")], false);
+    check(&[allow("mail", "read_*"), deny("mail", "read_all")], true);
+    check(&[allow("*", "mail_send"), deny("*", "mail_send")], false);
+    check(
+        &[
+            allow("mail", "tool:send"),
+            deny("*", "mail__s*"),
+            each_kind[1].clone(),
+            each_kind[2].clone(),
+        ],
+        false,
+    );
+    check(&[Rule { entries: Entries::Writes, ..deny("mail", "*") }], true);
+    let outsiders = PrincipalFilter {
+        without_rights: vec![Right::new("group:hr")],
+        ..PrincipalFilter::everybody()
+    };
+    check(&[Rule { who: outsiders, ..deny("mail", "*") }], false);
+    let others = PrincipalFilter::user(UserId::new("ann"));
+    check(&[Rule { who: others, ..deny("mail", "*") }], true);
+}
+
+#[test]
 fn writes_are_all_tools_that_do_not_say_they_only_read() {
     let policy =
         Policy::new(vec![Rule { entries: Entries::Writes, ..rule(Effect::Ask, "*", "*") }]);
