@@ -2,7 +2,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A set of places in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct BitSet(Arc<[u64]>);
 
 impl BitSet {
@@ -12,6 +12,11 @@ impl BitSet {
             words[at / 64] |= 1 << (at % 64);
         }
         Self(words.into())
+    }
+
+    /// All places of a list.
+    pub(crate) fn all(length: usize) -> Self {
+        Self::of(length, |_| true)
     }
 
     pub(crate) fn has(&self, at: usize) -> bool {

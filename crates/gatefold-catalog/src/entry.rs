@@ -4,12 +4,14 @@ use std::sync::Arc;
 use gatefold_core::{Domain, EntryKind, Hints, Target, ToolId};
 
 use crate::address::address;
+use crate::bits::BitSet;
 use crate::manifest::{EntryDefinition, Manifest};
 use crate::naming::{AssignedNames, Domains};
 use crate::raw::object_fields;
+use crate::visible::VisibleSet;
 
 /// One prompt, resource or resource template of a snapshot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     target: Arc<Target>,
     definition: EntryDefinition,
@@ -45,7 +47,7 @@ pub(crate) struct Entries {
 }
 
 /// Where the entries of one domain lie, and whether it may have unlisted resources.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct EntryRanges {
     pub(crate) prompts: Range<usize>,
     pub(crate) resources: Range<usize>,
@@ -73,6 +75,28 @@ impl Entries {
             || !manifest.templates().is_empty()
             || capabilities.is_some_and(names_resources);
         EntryRanges { prompts, resources, templates, offers_resources }
+    }
+
+    /// Adds those of another snapshot's entries of one domain that are visible there.
+    pub(crate) fn add_visible(
+        &mut self,
+        all: &Self,
+        ranges: &EntryRanges,
+        visible: &VisibleSet,
+    ) -> EntryRanges {
+        let kept = |all: &[Entry], range: &Range<usize>, visible: &BitSet| -> Vec<Entry> {
+            let places = range.clone().filter(|at| visible.has(*at));
+            places.map(|at| all[at].clone()).collect()
+        };
+        let prompts = kept(&all.prompts, &ranges.prompts, &visible.prompts);
+        let resources = kept(&all.resources, &ranges.resources, &visible.resources);
+        let templates = kept(&all.templates, &ranges.templates, &visible.templates);
+        EntryRanges {
+            prompts: append(&mut self.prompts, prompts.into_iter()),
+            resources: append(&mut self.resources, resources.into_iter()),
+            templates: append(&mut self.templates, templates.into_iter()),
+            offers_resources: ranges.offers_resources,
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use gatefold_core::Domain;
 use gatefold_search::words;
 
 use crate::Pattern;
@@ -21,8 +22,14 @@ impl GroupRules {
         Self(rules.into_iter().map(rule).collect())
     }
 
-    fn group(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(pattern, _)| pattern.matches(name)).map(|(_, group)| group.as_ref())
+    /// All patterns, in order.
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        self.0.iter().map(|(pattern, _)| pattern)
+    }
+
+    fn group(&self, domain: &Domain, name: &str) -> Option<&str> {
+        let mut rules = self.0.iter();
+        rules.find(|(pattern, _)| pattern.is_of(domain, name)).map(|(_, group)| group.as_ref())
     }
 }
 
@@ -49,12 +56,17 @@ pub(crate) struct GroupMember<'a> {
 /// it; a tie goes to the noun that comes first in the name. Nouns are a name's words without verbs
 /// and without the words of the domain. A noun that is always followed by the same other one takes
 /// it along (`pull_requests`).
-pub(crate) fn assign(domain: &str, tools: &[GroupMember<'_>], rules: &GroupRules) -> Vec<Box<str>> {
-    let nouns: Vec<_> = tools.iter().map(|tool| nouns(domain, tool.name)).collect();
+pub(crate) fn assign(
+    domain: &Domain,
+    tools: &[GroupMember<'_>],
+    rules: &GroupRules,
+) -> Vec<Box<str>> {
+    let nouns: Vec<_> = tools.iter().map(|tool| nouns(domain.as_str(), tool.name)).collect();
     let counts = NounCounts::of(&nouns);
     let inferred: Vec<_> = nouns.iter().map(|nouns| counts.choose(nouns)).collect();
     let mut members: HashMap<&str, usize> = HashMap::new();
-    let said = |tool: &GroupMember<'_>| rules.group(tool.name).or(tool.group).map(Box::from);
+    let said =
+        |tool: &GroupMember<'_>| rules.group(domain, tool.name).or(tool.group).map(Box::from);
     let said: Vec<Option<Box<str>>> = tools.iter().map(said).collect();
     for (said, stem) in said.iter().zip(&inferred) {
         if let (None, Some(stem)) = (said, stem) {
@@ -157,7 +169,7 @@ mod tests {
     fn check_said(domain: &str, tools: &[(&str, Option<&str>, &str)], rules: &GroupRules) {
         let members: Vec<_> =
             tools.iter().map(|(name, group, _)| GroupMember { name, group: *group }).collect();
-        let groups = assign(domain, &members, rules);
+        let groups = assign(&Domain::parse(domain).unwrap(), &members, rules);
         let groups: Vec<_> = groups.iter().map(AsRef::as_ref).collect();
         let expected: Vec<_> = tools.iter().map(|(_, _, group)| *group).collect();
         assert_eq!(groups, expected);

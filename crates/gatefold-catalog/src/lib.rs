@@ -36,6 +36,7 @@ mod text;
 mod tokens;
 mod twins;
 mod view;
+mod visible;
 
 pub use address::{address, read_address};
 pub use encoder::Encoder;
@@ -65,6 +66,7 @@ pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
 pub use twins::{likeness, told_apart};
 pub use view::{GroupCount, UnlistedSource, UnlistedState, UnresolvedTool, View, ViewKey};
+pub use visible::VisibleSet;
 
 #[cfg(test)]
 mod tests;

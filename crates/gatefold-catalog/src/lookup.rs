@@ -8,7 +8,7 @@ use crate::naming::{Domains, NameOwner};
 /// Which entries of a list a name may refer to, by their places.
 #[derive(Debug, Default)]
 pub(crate) struct NameTable {
-    /// Ids, aliases and `{domain}__{name}`. Each leads to one entry, of the domain that owns it.
+    /// Ids, aliases and [`ToolId::long_forms`]. Each leads to one entry, of the domain that owns it.
     exact: HashMap<ToolId, usize>,
     /// The sources' own names.
     bare: HashMap<Arc<str>, Vec<usize>>,
@@ -33,20 +33,23 @@ impl NameTable {
     /// A table of entries in the order of their places, each with its alias if it has one.
     pub(crate) fn of<'a>(entries: impl Iterator<Item = (&'a Target, Option<&'a ToolId>)>) -> Self {
         let mut table = Self::default();
-        let mut long = Vec::new();
+        let mut others = [Vec::new(), Vec::new()];
         for (at, (target, alias)) in entries.enumerate() {
             let Target { domain, id, name, .. } = target;
             table.exact.insert(id.clone(), at);
             if let Some(alias) = alias {
                 table.exact.insert(alias.clone(), at);
             }
-            if id.as_str().len() != domain.as_str().len() + 2 + name.len() {
-                long.push((ToolId::long(domain, name), at));
+            for (form, others) in ToolId::long_forms(domain, name).zip(&mut others) {
+                if form != *id {
+                    others.push((form, at));
+                }
             }
             table.bare.entry(Arc::clone(name)).or_default().push(at);
         }
-        for (long, at) in long {
-            table.exact.entry(long).or_insert(at);
+        // `a__x` is the tool `x` of `a`, and `a_x` only where there is no `x`.
+        for (form, at) in others.into_iter().flatten() {
+            table.exact.entry(form).or_insert(at);
         }
         table
     }
@@ -55,9 +58,8 @@ impl NameTable {
     /// own name if no other entry has it.
     ///
     /// An id never refers to an entry of another domain than its own, no matter what the caller can
-    /// see of that domain. An own name that several entries share refers to none of them, even if
-    /// the others are hidden. Otherwise it would switch to another entry when the intended one is
-    /// denied.
+    /// see of that domain: `domains` are all that are configured. An own name belongs to nobody; one
+    /// that several entries share refers to none of them.
     pub(crate) fn find(
         &self,
         name: &str,

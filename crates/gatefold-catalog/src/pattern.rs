@@ -1,5 +1,7 @@
 use std::fmt;
 
+use gatefold_core::{Domain, ToolId};
+
 /// A pattern for names: `*` matches any run of characters, `?` any one.
 ///
 /// ```
@@ -13,6 +15,14 @@ pub struct Pattern(Box<str>);
 impl Pattern {
     pub fn new(text: &str) -> Self {
         Self(text.into())
+    }
+
+    /// Whether it matches what a source calls one of its tools, or begins with `{domain}__` and
+    /// matches what the tool is called behind the gateway.
+    pub fn is_of(&self, domain: &Domain, name: &str) -> bool {
+        let is_long = self.0.strip_prefix(domain.as_str()).is_some_and(|it| it.starts_with("__"));
+        let mut forms = ToolId::long_forms(domain, name);
+        self.matches(name) || is_long && forms.any(|form| self.matches(form.as_str()))
     }
 
     pub fn matches(&self, name: &str) -> bool {

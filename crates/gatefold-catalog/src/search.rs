@@ -163,6 +163,8 @@ fn bonuses_of(
     mode: Mode,
     shows: impl Fn(usize) -> bool,
 ) -> Vec<(usize, f32)> {
+    let of_view = past.part(|id| view.place_of(id).is_some());
+    let past = of_view.as_deref().unwrap_or(past);
     let place = |id: &str| view.place_of(id).filter(|at| shows(*at));
     let encoder = view.snapshot().encoder();
     let reader = encoder.map(|encoder| |past: &[&str]| encoder.past_similarities(request, past));

@@ -20,6 +20,7 @@ use crate::summary::{deed, summary};
 use crate::text::{LINE_LIMIT, one_line};
 
 mod name_index;
+mod part;
 mod search_index;
 mod text_index;
 mod topic_index;
@@ -60,7 +61,9 @@ pub struct SourceEntry {
 pub struct Snapshot {
     epoch: u64,
     domains: Vec<DomainEntry>,
-    domain_names: Domains,
+    /// All configured domains, also those that a part of a catalogue leaves out: whose a name is
+    /// must not depend on who asks.
+    domain_names: Arc<Domains>,
     tools: Vec<Tool>,
     entries: Entries,
     tool_names: NameTable,
@@ -88,28 +91,30 @@ impl Indexes {
 }
 
 /// One domain of a snapshot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct DomainEntry {
     domain: Domain,
     kind: KindName,
     description: String,
     is_described: bool,
     aliases: Vec<String>,
+    groups: GroupRules,
     manifest: Option<Arc<Manifest>>,
     tools: Range<usize>,
     entries: EntryRanges,
+    offers_nothing: bool,
 }
 
 /// One tool of a snapshot, with the names it goes by.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Tool {
     target: Arc<Target>,
     alias: Option<ToolId>,
     group: Arc<str>,
-    line: Box<str>,
+    line: Arc<str>,
     manifest: Arc<Manifest>,
     place: usize,
-    signature: SignatureSlot,
+    signature: Arc<SignatureSlot>,
 }
 
 impl Snapshot {
@@ -135,31 +140,45 @@ impl Snapshot {
             tools.extend(tools_of(&entry, &domain_names, &mut ids));
             let manifest = entry.manifest.as_deref();
             let add = |manifest| others.add(&domain_names, &entry.domain, manifest);
-            let entries = manifest.map(add);
+            let entries = manifest.map(add).unwrap_or_default();
             domains.push(DomainEntry {
+                offers_nothing: start == tools.len() && entries.is_empty(),
                 description: description(&entry),
                 is_described: entry.description.is_some(),
                 aliases: entry.aliases,
+                groups: entry.groups,
                 domain: entry.domain,
                 kind: entry.kind,
                 manifest: entry.manifest,
                 tools: start..tools.len(),
-                entries: entries.unwrap_or_default(),
+                entries,
             });
         }
         for tool in &mut tools {
             tool.alias = ids.alias(&tool.target.domain, &tool.target.id);
         }
+        Self::of(epoch, Arc::new(domain_names), domains, tools, others, indexes)
+    }
+
+    /// The snapshot of entries that have their names.
+    fn of(
+        epoch: u64,
+        domain_names: Arc<Domains>,
+        domains: Vec<DomainEntry>,
+        tools: Vec<Tool>,
+        entries: Entries,
+        indexes: Indexes,
+    ) -> Self {
         let named = tools.iter().map(|tool| (tool.target.as_ref(), tool.alias.as_ref()));
         let tool_names = NameTable::of(named);
-        let named = others.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
+        let named = entries.prompts.iter().map(|prompt| (prompt.target().as_ref(), None));
         let prompt_names = NameTable::of(named);
         Self {
             epoch,
             domains,
             domain_names,
             tools,
-            entries: others,
+            entries,
             tool_names,
             prompt_names,
             indexes,
@@ -245,7 +264,7 @@ impl Snapshot {
 
     /// Where a domain lies among [`Snapshot::domains`].
     pub(crate) fn place_of(&self, domain: &str) -> Option<usize> {
-        self.domain_names.place_of(domain)
+        self.domains.binary_search_by(|entry| entry.domain.as_str().cmp(domain)).ok()
     }
 
     pub(crate) fn domain_names(&self) -> &Domains {
@@ -343,6 +362,11 @@ impl DomainEntry {
         self.tools.clone()
     }
 
+    /// Whether its source offers nothing at all, as far as it is known, to anybody.
+    pub(crate) fn offers_nothing(&self) -> bool {
+        self.offers_nothing
+    }
+
     pub(crate) fn entries(&self) -> &EntryRanges {
         &self.entries
     }
@@ -396,14 +420,10 @@ impl Tool {
 fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> Vec<Tool> {
     let Some(manifest) = &entry.manifest else { return Vec::new() };
     let definitions = manifest.tools();
-    let members = definitions.iter();
-    let members = members.map(|tool| GroupMember { name: tool.name(), group: tool.group() });
-    let members: Vec<_> = members.collect();
-    let groups = groups::assign(entry.domain.as_str(), &members, &entry.groups);
-    let mut shared: BTreeMap<&str, Arc<str>> = BTreeMap::new();
+    let groups = assigned_groups(&entry.domain, definitions.iter(), &entry.groups);
     let mut tools: Vec<_> = definitions
         .iter()
-        .zip(&groups)
+        .zip(groups)
         .enumerate()
         .map(|(place, (definition, group))| Tool {
             target: Arc::new(Target {
@@ -415,15 +435,35 @@ fn tools_of(entry: &SourceEntry, domains: &Domains, ids: &mut AssignedNames) -> 
                 hints: definition.hints(),
             }),
             alias: None,
-            group: Arc::clone(shared.entry(group).or_insert_with(|| group.as_ref().into())),
+            group,
             line: line(definition, |text| one_line(text, LINE_LIMIT)).into(),
             manifest: Arc::clone(manifest),
             place,
-            signature: SignatureSlot::default(),
+            signature: Arc::default(),
         })
         .collect();
-    tools.sort_by(|a, b| (&a.group, a.id()).cmp(&(&b.group, b.id())));
+    sort(&mut tools);
     tools
+}
+
+/// The group of each tool of a domain, in order.
+fn assigned_groups<'a>(
+    domain: &Domain,
+    tools: impl Iterator<Item = &'a ToolDefinition>,
+    rules: &GroupRules,
+) -> Vec<Arc<str>> {
+    let members = tools.map(|tool| GroupMember { name: tool.name(), group: tool.group() });
+    let groups = groups::assign(domain, &members.collect::<Vec<_>>(), rules);
+    let mut shared: BTreeMap<Box<str>, Arc<str>> = BTreeMap::new();
+    let share = |group: Box<str>| {
+        let known = shared.entry(group).or_insert_with_key(|group| group.as_ref().into());
+        Arc::clone(known)
+    };
+    groups.into_iter().map(share).collect()
+}
+
+fn sort(tools: &mut [Tool]) {
+    tools.sort_by(|a, b| (&a.group, a.id()).cmp(&(&b.group, b.id())));
 }
 
 fn line(definition: &ToolDefinition, short: impl Fn(&str) -> String) -> String {

@@ -6,10 +6,10 @@ use gatefold_core::{Domain, Target, ToolId, ToolName};
 use gatefold_search::PastIndex;
 
 use crate::bits::BitSet;
-use crate::entry::Entry;
 use crate::lookup::VisibleEntries;
 use crate::nearest::{self, Visibility};
 use crate::snapshot::{DomainEntry, Snapshot, Tool};
+use crate::visible::VisibleSet;
 
 mod entries;
 mod resolved;
@@ -17,14 +17,16 @@ mod unlisted;
 
 pub use unlisted::{UnlistedSource, UnlistedState};
 
-/// A snapshot with the sets of what a principal may see of it.
+/// What a principal may see of a catalogue.
 ///
-/// Listing, searching, resolving and suggesting all read from it, so that a hidden entry cannot be
-/// told from a missing one.
+/// Listing, searching, resolving and suggesting all read from it. Where something is hidden, it is a
+/// view of a snapshot of the rest, so that a hidden entry cannot be told from a missing one.
 #[derive(Debug, Clone)]
 pub struct View {
     snapshot: Arc<Snapshot>,
-    /// The domains that the view covers, whether or not anything in them is visible.
+    /// What the snapshot is a part of, and which, where something is hidden.
+    part: Option<(Weak<Snapshot>, VisibleSet)>,
+    /// The domains that the view covers, whether or not anything of them is listed.
     scope: BitSet,
     /// The visible tools except those for apps only.
     tools: BitSet,
@@ -47,7 +49,9 @@ pub struct View {
 /// Identifies what a view shows. It does not keep the catalogue alive.
 #[derive(Debug, Clone)]
 pub struct ViewKey {
+    /// The whole one, and what is visible of it.
     snapshot: Weak<Snapshot>,
+    visible: Option<VisibleSet>,
     epoch: u64,
     tool_count: usize,
     shown: [BitSet; 6],
@@ -64,7 +68,9 @@ impl ViewKey {
 /// to it.
 impl PartialEq for ViewKey {
     fn eq(&self, other: &Self) -> bool {
-        Weak::ptr_eq(&self.snapshot, &other.snapshot) && self.shown == other.shown
+        Weak::ptr_eq(&self.snapshot, &other.snapshot)
+            && self.visible == other.visible
+            && self.shown == other.shown
     }
 }
 
@@ -93,22 +99,43 @@ pub struct GroupCount<'a> {
 }
 
 impl View {
-    pub fn new(snapshot: Arc<Snapshot>, mut visible: impl FnMut(&Target) -> bool) -> Self {
+    /// The view of the entries that `visible` admits, and of all sources that have listed nothing.
+    pub fn new(snapshot: Arc<Snapshot>, visible: impl FnMut(&Target) -> bool) -> Self {
+        let visible = VisibleSet::of(&snapshot, visible, |_| true);
+        Self::of(snapshot, visible)
+    }
+
+    /// The view of a part of a catalogue.
+    pub fn of(snapshot: Arc<Snapshot>, visible: VisibleSet) -> Self {
+        if visible.is_whole() {
+            return Self::whole(snapshot);
+        }
+        let shown = Self::whole(Arc::new(snapshot.part(&visible)));
+        Self { part: Some((Arc::downgrade(&snapshot), visible)), ..shown }
+    }
+
+    /// The same view with what another one knows beside what it shows.
+    #[must_use]
+    pub fn beside(self, other: &Self) -> Self {
+        let Self { past, unlisted, used, registered, .. } = other.clone();
+        Self { past, unlisted, used, registered, ..self }
+    }
+
+    /// The view of somebody who may see everything.
+    pub fn whole(snapshot: Arc<Snapshot>) -> Self {
         let tools = snapshot.tools();
-        let all = BitSet::of(tools.len(), |at| visible(tools[at].target()));
         let is_for_apps = |at: usize| tools[at].definition().is_for_apps_only();
-        let listed = BitSet::of(tools.len(), |at| all.has(at) && !is_for_apps(at));
-        let mut of =
-            |entries: &[Entry]| BitSet::of(entries.len(), |at| visible(entries[at].target()));
+        let listed = BitSet::of(tools.len(), |at| !is_for_apps(at));
         Self {
-            scope: BitSet::of(snapshot.domains().len(), |_| true),
-            app_tools: BitSet::of(tools.len(), |at| all.has(at) && is_for_apps(at)),
-            prompts: of(snapshot.prompts()),
-            resources: of(snapshot.resources()),
-            templates: of(snapshot.templates()),
+            scope: BitSet::all(snapshot.domains().len()),
+            app_tools: BitSet::of(tools.len(), is_for_apps),
+            prompts: BitSet::all(snapshot.prompts().len()),
+            resources: BitSet::all(snapshot.resources().len()),
+            templates: BitSet::all(snapshot.templates().len()),
             tool_count: listed.count(),
             tools: listed,
             snapshot,
+            part: None,
             past: None,
             unlisted: Arc::default(),
             used: Arc::default(),
@@ -148,11 +175,6 @@ impl View {
         &self.registered
     }
 
-    /// The view of somebody who may see everything.
-    pub fn whole(snapshot: Arc<Snapshot>) -> Self {
-        Self::new(snapshot, |_| true)
-    }
-
     /// The same view narrowed to one domain, as if there were no other. Empty for a domain that
     /// does not exist.
     #[must_use]
@@ -166,6 +188,14 @@ impl View {
         self.cut(domain, BitSet::without)
     }
 
+    /// The same view, without the domains that another view does not cover.
+    #[must_use]
+    pub fn covered_by(self, other: &Self) -> Self {
+        let uncovered = self.scope().map(DomainEntry::domain).filter(|own| !other.covers(own));
+        let uncovered: Vec<_> = uncovered.cloned().collect();
+        uncovered.iter().fold(self, |view, domain| view.without(domain))
+    }
+
     /// The view with each of its sets cut at what a domain has in it.
     fn cut(&self, domain: &Domain, cut: fn(&BitSet, &Range<usize>) -> BitSet) -> Self {
         let place = self.snapshot.place_of(domain.as_str());
@@ -174,6 +204,7 @@ impl View {
         let tools = cut(&self.tools, &range(DomainEntry::range));
         Self {
             snapshot: Arc::clone(&self.snapshot),
+            part: self.part.clone(),
             scope: cut(&self.scope, &place.map_or(0..0, |at| at..at + 1)),
             app_tools: cut(&self.app_tools, &range(DomainEntry::range)),
             prompts: cut(&self.prompts, &range(|entry| entry.entries().prompts.clone())),
@@ -196,8 +227,10 @@ impl View {
     /// Equal for all views that show the same entries of the same catalogue.
     pub fn key(&self) -> ViewKey {
         let Self { snapshot, scope, tools, app_tools, prompts, resources, templates, .. } = self;
+        let part = self.part.as_ref();
         ViewKey {
-            snapshot: Arc::downgrade(snapshot),
+            snapshot: part.map_or_else(|| Arc::downgrade(snapshot), |(whole, _)| whole.clone()),
+            visible: part.map(|(_, visible)| visible.clone()),
             epoch: snapshot.epoch(),
             tool_count: self.tool_count,
             shown: [scope, tools, app_tools, prompts, resources, templates].map(Clone::clone),
@@ -253,8 +286,8 @@ impl View {
     }
 
     /// The one tool that a name refers to: by id or function alias, by `{domain}__{name}`, or by
-    /// its source's own name if no other tool has it, including hidden ones. A name that contains a
-    /// domain never refers to a tool of another one.
+    /// its source's own name if no other tool has it. A name that contains a configured domain never
+    /// refers to a tool of another one.
     pub fn resolve(&self, name: &ToolName) -> Result<&Tool, UnresolvedTool> {
         self.find(name.as_str()).ok_or_else(|| UnresolvedTool {
             nearest: nearest::tools(&self.snapshot, self, name.as_str()),
@@ -319,7 +352,7 @@ impl View {
 
     fn shows_domain(&self, domain: &DomainEntry) -> bool {
         let entries = domain.entries();
-        domain.range().is_empty() && entries.is_empty()
+        domain.offers_nothing()
             || domain.range().any(|at| self.knows(at))
             || entries.prompts.clone().any(|at| self.prompts.has(at))
             || entries.resources.clone().any(|at| self.resources.has(at))

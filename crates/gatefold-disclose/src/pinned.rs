@@ -20,7 +20,7 @@ impl Pins {
     /// Whether this tool is one of them.
     pub fn has(&self, view: &View, tool: &Tool) -> bool {
         let id = tool.id();
-        self.patterns.iter().any(|pattern| pattern.matches(id.as_str()))
+        self.patterns.iter().any(|pattern| tool.target().goes_by(|name| pattern.matches(name)))
             || (self.most_used && view.used().contains(id))
             || view.registered().iter().any(|name| name == tool.alias())
     }

@@ -2,16 +2,24 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{Manifest, Snapshot, View};
+use gatefold_catalog::{Manifest, Snapshot, View, VisibleSet};
 use gatefold_core::{BoundedCache, Digest, Domain, Principal};
 use gatefold_policy::{ApplicableRules, Policy};
 
-/// The most cached views of the catalogue that everybody shares. All principals with the same rules
-/// share one, so this serves any number of principals; a view of 100,000 tools takes 25 KB.
-const VIEWS: usize = 1024;
+/// The most combinations of rules for which it is kept what they leave of the catalogue that
+/// everybody shares. All principals with the same rules share one, so this serves any number of
+/// principals; for 100,000 tools one takes 25 KB.
+const RULES: usize = 1024;
 
-/// The most cached views of a catalogue that belongs to few, whose rules differ by agent at most.
-const OWN_VIEWS: usize = 8;
+/// The same for a catalogue that belongs to few, whose rules differ by agent at most.
+const OWN_RULES: usize = 8;
+
+/// How many tools the cached views of one catalogue may have together. Of a view that hides
+/// something, each has a place in its lists and, once it was searched, in its index, some 2 KB.
+const VIEWED_TOOLS: usize = 50_000;
+
+/// The fewest views that are kept, however large they are.
+const LEAST_VIEWS: usize = 8;
 
 /// The most cached catalogues besides the shared one. Each has an index of all its tools.
 const OWN_CATALOGUES: usize = 64;
@@ -19,18 +27,51 @@ const OWN_CATALOGUES: usize = 64;
 /// A snapshot and its cached views.
 pub(crate) struct Catalogue {
     pub(crate) snapshot: Arc<Snapshot>,
-    /// Keyed by the rules that distinguish one view from another.
-    views: BoundedCache<ApplicableRules, View>,
+    /// The view of those from whom nothing is hidden.
+    whole: View,
+    /// What rules leave, keyed by those that distinguish one principal from another.
+    visible: BoundedCache<ApplicableRules, VisibleSet>,
+    /// The views of everybody else. Whoever sees the same shares one, whatever the rules are.
+    views: BoundedCache<VisibleSet, View>,
 }
 
 impl Catalogue {
-    fn new(snapshot: Snapshot, views: usize) -> Arc<Self> {
-        Arc::new(Self { snapshot: Arc::new(snapshot), views: BoundedCache::new(views) })
+    fn new(snapshot: Snapshot, rules: usize) -> Arc<Self> {
+        let snapshot = Arc::new(snapshot);
+        let views = (VIEWED_TOOLS / snapshot.tools().len().max(1))
+            .clamp(LEAST_VIEWS, rules.max(LEAST_VIEWS));
+        Arc::new(Self {
+            whole: View::whole(snapshot.clone()),
+            visible: BoundedCache::new(rules),
+            views: BoundedCache::new(views),
+            snapshot,
+        })
     }
 
-    pub(crate) fn view(&self, policy: &Policy, principal: &Principal) -> View {
-        self.views.get_or_make(&policy.applicable(principal), || {
-            View::new(self.snapshot.clone(), |target| policy.is_visible(principal, target))
+    /// What a principal sees who acts on behalf of others: nothing that is hidden from one of them.
+    pub(crate) fn view<'a>(
+        &self,
+        policy: &Policy,
+        principal: &Principal,
+        on_behalf_of: impl IntoIterator<Item = &'a Arc<Principal>>,
+    ) -> View {
+        let own = self.visible_to(policy, principal);
+        let visible = on_behalf_of.into_iter().fold(own, |visible, other| {
+            visible.both(&self.visible_to(policy, other), &self.snapshot)
+        });
+        if visible.is_whole() {
+            return self.whole.clone();
+        }
+        self.views.get_or_make(&visible, || View::of(self.snapshot.clone(), visible.clone()))
+    }
+
+    fn visible_to(&self, policy: &Policy, principal: &Principal) -> VisibleSet {
+        self.visible.get_or_make(&policy.applicable(principal), || {
+            VisibleSet::of(
+                &self.snapshot,
+                |target| policy.is_visible(principal, target),
+                |domain| policy.may_show(principal, domain),
+            )
         })
     }
 }
@@ -52,7 +93,7 @@ pub(crate) struct IdentityOffer {
 
 impl Catalogues {
     pub(crate) fn new(shared: Snapshot) -> Self {
-        Self { shared: Catalogue::new(shared, VIEWS), own: BoundedCache::new(OWN_CATALOGUES) }
+        Self { shared: Catalogue::new(shared, RULES), own: BoundedCache::new(OWN_CATALOGUES) }
     }
 
     /// The catalogue of identities with these offers besides the shared ones, sorted by domain.
@@ -69,6 +110,6 @@ impl Catalogues {
             domain: domain.clone(),
             manifest: manifest.digest(),
         });
-        self.own.get_or_make(&key.collect(), || Catalogue::new(build(), OWN_VIEWS))
+        self.own.get_or_make(&key.collect(), || Catalogue::new(build(), OWN_RULES))
     }
 }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::future::join_all;
-use gatefold_catalog::PastIndex;
+use gatefold_catalog::{PastIndex, Snapshot};
 use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Principal, Tenant};
 use tokio::runtime::Handle;
 use tokio::sync::broadcast::error::RecvError;
@@ -182,6 +182,11 @@ impl Dispatcher {
     /// The current runtime.
     pub(crate) fn runtime(&self) -> Arc<Runtime> {
         self.runtime.load_full()
+    }
+
+    /// Everything that all sources offer to everybody, whoever may see it: for those who configure.
+    pub fn catalogue(&self) -> Arc<Snapshot> {
+        self.runtime.load().snapshot().clone()
     }
 
     pub fn reports(&self) -> Vec<SourceReport> {

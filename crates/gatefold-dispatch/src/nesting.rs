@@ -77,8 +77,8 @@ impl PinnedTurn {
             ..Principal::clone(own)
         };
         let mut narrowed = self.clone();
-        narrowed.view = self.view.intersected(&self.view_of(&principal));
         narrowed.on_behalf_of.push(own.clone());
+        narrowed.view = self.view_of(&principal, &narrowed.on_behalf_of);
         narrowed.principal = Arc::new(principal);
         narrowed
     }

@@ -12,7 +12,7 @@ use crate::audit::RECORD_WAIT;
 use crate::catalogues::Catalogue;
 use crate::chain::Chain;
 use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Slot};
 use crate::seal::digest;
 use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
 
@@ -35,10 +35,12 @@ impl Dispatcher {
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> PinnedTurn {
         let runtime = self.runtime();
         let (catalogue, unasked) = runtime.catalogue(&principal);
-        for slot in unasked {
+        let may_show =
+            |slot: &Slot| runtime.policy.may_show(&principal, slot.setup.source.domain());
+        for slot in unasked.into_iter().filter(|slot| may_show(slot)) {
             self.first_lists.ask(&slot.setup.source, &slot.identity(&principal));
         }
-        let view = catalogue.view(&runtime.policy, &principal);
+        let view = catalogue.view(&runtime.policy, &principal, []);
         let past = runtime.learns.then(|| self.past(&principal.tenant())).flatten();
         let view = match past {
             Some(past) => view.with_past(past),
@@ -56,9 +58,11 @@ impl PinnedTurn {
         &self.view
     }
 
-    /// What another principal for the same user sees of the same catalogue.
-    pub(crate) fn view_of(&self, principal: &Principal) -> View {
-        self.catalogue.view(&self.runtime.policy, principal)
+    /// The part of this turn's view that a narrower principal for the same user sees, on behalf of
+    /// all of these.
+    pub(crate) fn view_of(&self, principal: &Principal, on_behalf_of: &[Arc<Principal>]) -> View {
+        let view = self.catalogue.view(&self.runtime.policy, principal, on_behalf_of);
+        view.covered_by(&self.view).beside(&self.view)
     }
 
     /// The same turn, restricted to one domain. `None` if the principal sees no such domain.
@@ -94,6 +98,12 @@ impl PinnedTurn {
         search: impl FnOnce(&View) -> T + Send + 'static,
     ) -> T {
         self.dispatcher.searches.search(&self.view, search).await
+    }
+
+    /// Whether the principal may come to see anything of a source: also of one of which nothing is
+    /// known yet.
+    pub fn may_show(&self, domain: &Domain) -> bool {
+        self.runtime.policy.may_show(&self.principal, domain)
     }
 
     /// Whether the catalogue knows anything of a domain that the view shows.

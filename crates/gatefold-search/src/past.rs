@@ -6,6 +6,7 @@
 //! classification"), where the nearest query of each tool counts.
 
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::document::{Analysis, Document};
 use crate::embedding::RequestVector;
@@ -54,6 +55,9 @@ const ASSUMED_QUERIES: f32 = 200.0;
 /// The weight at which a past query is half believed. One successful use weighs 1.
 const HALF_BELIEVED: f32 = 0.25;
 
+/// How many parts are kept: so many combinations of rights use what one tenant has learnt.
+const PARTS: usize = 4;
+
 /// A request after which its sender used a tool.
 #[derive(Debug, Clone, Copy)]
 pub struct PastQuery<'a> {
@@ -83,7 +87,15 @@ pub struct PastIndex {
     texts: Box<[Box<str>]>,
     /// The place of its tool and how far it is believed, for each past query.
     origins: Box<[(u32, f32)]>,
+    /// How often its tool was used, for each past query.
+    weights: Box<[f32]>,
+    /// The latest parts for those who do not see all tools, with the tools that each is about; at
+    /// most [`PARTS`].
+    parts: Mutex<Vec<PastPart>>,
 }
+
+/// Which tools a part is about, and the part.
+type PastPart = (Box<[bool]>, Arc<PastIndex>);
 
 impl PastIndex {
     /// Reads past queries, in any order. The same queries make the same index.
@@ -93,6 +105,7 @@ impl PastIndex {
             by_tool.entry(query.tool).or_default().push(query);
         }
         let (mut belief, mut origins, mut all) = (Vec::new(), Vec::new(), Vec::new());
+        let mut weights = Vec::new();
         let (mut fields, mut neighbours) = (Vec::new(), Vec::new());
         for (place, (tool, queries)) in (0_u32..).zip(&mut by_tool) {
             queries.sort_unstable_by(|a, b| a.query.cmp(b.query));
@@ -100,6 +113,7 @@ impl PastIndex {
             fields.push(entry(tool, &texts));
             neighbours.extend(texts.iter().map(|text| entry(tool, &[text])));
             origins.extend(queries.iter().map(|query| (place, believed(query.weight))));
+            weights.extend(queries.iter().map(|query| query.weight));
             belief.push(believed(queries.iter().map(|query| query.weight).sum()));
             all.extend(texts.into_iter().map(Box::from));
         }
@@ -112,7 +126,37 @@ impl PastIndex {
             queries: Index::with_tuning(&neighbours, &tuning),
             texts: all.into(),
             origins: origins.into(),
+            weights: weights.into(),
+            parts: Mutex::default(),
         }
+    }
+
+    /// The past queries of the tools that somebody sees, as if nobody had used any other; `None` if
+    /// those are all. How rare a word is, and which request stands out, tells of nothing else then.
+    pub fn part(&self, sees: impl Fn(&str) -> bool) -> Option<Arc<Self>> {
+        let visible: Box<[bool]> = self.tools.iter().map(|tool| sees(tool)).collect();
+        if visible.iter().all(|is_visible| *is_visible) {
+            return None;
+        }
+        let kept = || self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            kept().iter().find(|(tools, _)| *tools == visible).map(|(_, part)| part.clone());
+        if known.is_some() {
+            return known;
+        }
+        let queries = self.texts.iter().zip(&self.origins).zip(&self.weights);
+        let queries = queries.map(|((query, (tool, _)), weight)| (query, *tool as usize, *weight));
+        let part =
+            Self::of(
+                queries.filter(|(_, tool, _)| visible[*tool]).map(|(query, tool, weight)| {
+                    PastQuery { tool: &self.tools[tool], query, weight }
+                }),
+            );
+        let part = Arc::new(part);
+        let mut kept = kept();
+        kept.truncate(PARTS - 1);
+        kept.insert(0, (visible, part.clone()));
+        Some(part)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -371,6 +415,26 @@ mod tests {
             one.bonuses(request, Mode::Hybrid, SHOWN, |_| true, None),
             other.bonuses(request, Mode::Hybrid, SHOWN, |_| true, None)
         );
+    }
+
+    #[test]
+    fn what_led_to_unseen_tools_counts_for_nothing() {
+        let of = |queries: &[(&'static str, &'static str, f32)]| {
+            let queries = queries.iter().copied();
+            PastIndex::of(queries.map(|(tool, query, weight)| PastQuery { tool, query, weight }))
+        };
+        let sees = |tool: &str| !tool.starts_with("tickets");
+        let seen: Vec<_> = LEARNT.into_iter().filter(|(tool, ..)| sees(tool)).collect();
+        let (all, only) = (past(), of(&seen));
+        let part = all.part(sees).unwrap();
+        assert!(all.part(|_| true).is_none());
+        assert!(Arc::ptr_eq(&part, &all.part(sees).unwrap()), "it is kept");
+        for request in ["tell the printer about the party", "what is still open", "landlord"] {
+            let bonuses = |past: &PastIndex| {
+                format!("{:?}", past.bonuses(request, Mode::Hybrid, SHOWN, |_| true, None))
+            };
+            assert_eq!(bonuses(&part), bonuses(&only), "{request}");
+        }
     }
 
     #[test]

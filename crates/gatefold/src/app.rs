@@ -283,26 +283,29 @@ impl App {
     }
 
     /// If no tool is known at all, waits until every source that can be expected to answer has done
-    /// so.
+    /// so. One that is hidden from the local user is not waited for.
     pub async fn await_first_tools(&self) {
-        if self.pin().view().tool_count() > 0 {
+        let pinned = self.pin();
+        if pinned.view().tool_count() > 0 {
             return;
         }
         let applied = self.applied.load_full();
         let learnable = applied.sources.iter().filter(|source| source.learnable().is_some());
-        let domains: Vec<_> = learnable.map(|source| source.config.domain.clone()).collect();
+        let domains = learnable.map(|source| source.config.domain.clone());
+        let domains: Vec<_> = domains.filter(|domain| pinned.may_show(domain)).collect();
         self.await_manifests(&domains).await;
     }
 
-    /// Connects the unknown sources, so that the catalogue is complete, and waits for one that is
-    /// already starting. Returns those that failed, with the reason.
+    /// Connects the unknown sources that the local user may see, so that their catalogue is complete,
+    /// and waits for one that is already starting. Returns those that failed, with the reason.
     pub async fn learn(&self, follower: &impl ConnectObserver) -> Vec<(Domain, String)> {
-        let applied = self.applied.load_full();
+        let (applied, pinned) = (self.applied.load_full(), self.pin());
         let sources: Vec<_> = applied
             .sources
             .iter()
             .filter_map(|source| source.source.clone())
             .filter(|source| source.manifests().borrow().is_none())
+            .filter(|source| pinned.may_show(source.domain()))
             .collect();
         let learned = join_all(sources.into_iter().map(async |source| {
             let domain = source.domain().clone();
@@ -373,10 +376,9 @@ impl App {
     async fn await_manifests(&self, domains: &[Domain]) {
         let mut epochs = self.dispatcher.epochs();
         loop {
-            let pinned = self.pin();
-            let entries = pinned.view().snapshot().domains();
+            let catalogue = self.dispatcher.catalogue();
             let has = |domain: &Domain| {
-                entries.iter().any(|e| e.domain() == domain && e.manifest().is_some())
+                catalogue.domains().iter().any(|e| e.domain() == domain && e.manifest().is_some())
             };
             if domains.iter().all(has) || epochs.changed().await.is_err() {
                 return;

@@ -63,7 +63,8 @@ fn a_denied_or_unreachable_tool_falls_through_to_nobody() {
     }
     check(&[own], &[], "bank__pay", None);
     check(&all, &["bank__pay"], "bank__pay", None);
-    check(&all, &["bank__pay"], "pay", None);
+    check(&all, &[], "pay", None);
+    check(&all, &["bank__pay"], "pay", Some("evil__pay"));
     check(&all, &[], "bank__pay", Some("bank__pay"));
     check(&all, &["bank__pay"], "evil__bank__pay", Some("evil__bank__pay"));
     check(&[("bank", &["bank_pay"]), own], &["bank_pay"], "bank_pay", None);
@@ -79,9 +80,10 @@ fn a_sources_own_name_is_found_within_the_domain_it_names() {
 }
 
 #[test]
-fn a_bare_name_counts_in_the_whole_catalogue() {
+fn a_bare_name_means_the_one_tool_that_is_seen_to_have_it() {
     let both: [(&str, &[&str]); 2] = [("a", &["list"]), ("b", &["list"])];
-    check(&both, &["b__list"], "list", None);
+    check(&both, &[], "list", None);
+    check(&both, &["b__list"], "list", Some("a__list"));
     check(&both[..1], &[], "list", Some("a__list"));
 }
 
@@ -156,12 +158,11 @@ proptest! {
     }
 
     #[test]
-    fn hiding_and_losing_tools_turns_no_name_to_another(
+    fn hiding_and_losing_tools_turns_no_id_to_another_domain(
         catalogue in catalogue(),
         hidden in any::<u64>(),
     ) {
         let snapshot = snapshot(&catalogue);
-        let whole = View::whole(Arc::clone(&snapshot));
         let mut at = 0_u32;
         let view = View::new(Arc::clone(&snapshot), |_| {
             at += 1;
@@ -178,19 +179,17 @@ proptest! {
             .collect();
         let silent = View::whole(self::snapshot(&silent));
         for name in names(&snapshot) {
-            let meant = id(&whole, &name);
-            let found = id(&view, &name);
-            prop_assert!(found.is_none() || found == meant, "{name}: {found:?}, not {meant:?}");
-            let prompt = |view: &View| view.find_prompt(&name).map(|prompt| prompt.id().to_string());
-            let found = prompt(&view);
-            prop_assert!(found.is_none() || found == prompt(&whole), "{name}: {found:?}");
-            // A bare name may switch to the entry that is left; an id never does.
+            // A bare name may switch to the entry that is left; an id never leaves its domain.
             let names_domain = snapshot.tools().iter().find(|tool| {
                 name == tool.id().as_str() || name == tool.alias()
                     || name == format!("{}__{}", tool.domain(), tool.target().name)
             });
-            if let (Some(tool), Some(found)) = (names_domain, silent.find(&name)) {
-                prop_assert_eq!(found.domain(), tool.domain(), "{}", name);
+            let Some(tool) = names_domain else { continue };
+            for left in [&view, &silent] {
+                let found = left.find(&name).map(Tool::domain);
+                prop_assert!(found.is_none_or(|found| found == tool.domain()), "{}", name);
+                let found = left.find_prompt(&name).map(Entry::domain);
+                prop_assert!(found.is_none_or(|found| found == tool.domain()), "{}", name);
             }
         }
     }

@@ -100,8 +100,8 @@ impl View {
             || self.listed_template(domain, &target.name).is_some_and(|at| self.templates.has(at))
     }
 
-    /// A domain's resource by its own URI, or its template by its own text. None if it is listed
-    /// but hidden, or if the source offers no resources.
+    /// A domain's resource by its own URI, or its template by its own text. None if the source offers
+    /// no resources.
     pub(super) fn resource_of(&self, domain: &DomainEntry, uri: &str) -> Option<Arc<Target>> {
         if let Some(at) = self.listed_resource(domain, uri) {
             let target = self.snapshot.resources()[at].target();

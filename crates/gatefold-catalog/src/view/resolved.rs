@@ -3,7 +3,6 @@ use std::sync::Arc;
 use gatefold_core::{EntryKind, Target};
 
 use super::View;
-use crate::bits::BitSet;
 use crate::entry::Entry;
 use crate::request::ResolvedEntry;
 use crate::snapshot::Tool;
@@ -56,29 +55,5 @@ impl View {
     pub fn tool_of(&self, entry: &ResolvedEntry) -> Option<&Tool> {
         let at = entry.place.filter(|_| entry.target.kind == EntryKind::Tool && self.has(entry))?;
         self.snapshot.tools().get(at)
-    }
-
-    /// What both views of one snapshot show; empty if the other is of another snapshot.
-    #[must_use]
-    pub fn intersected(&self, other: &Self) -> Self {
-        let is_same = Arc::ptr_eq(&self.snapshot, &other.snapshot);
-        let both = |own: &BitSet, other: &BitSet| {
-            if is_same { own.both(other) } else { own.within(&(0..0)) }
-        };
-        let tools = both(&self.tools, &other.tools);
-        Self {
-            snapshot: Arc::clone(&self.snapshot),
-            scope: both(&self.scope, &other.scope),
-            app_tools: both(&self.app_tools, &other.app_tools),
-            prompts: both(&self.prompts, &other.prompts),
-            resources: both(&self.resources, &other.resources),
-            templates: both(&self.templates, &other.templates),
-            tool_count: tools.count(),
-            tools,
-            past: self.past.clone(),
-            unlisted: self.unlisted.clone(),
-            used: self.used.clone(),
-            registered: self.registered.clone(),
-        }
     }
 }

@@ -63,17 +63,16 @@ async fn a_hidden_tool_is_neither_listed_nor_resolved_nor_suggested_nor_called()
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_name_that_two_sources_have_means_neither_even_where_one_is_hidden() {
+async fn a_name_that_two_sources_have_means_the_one_that_is_seen_and_else_neither() {
     let mail = FakeSource::with_tools("mail", &["send"]);
     let post = FakeSource::with_tools("post", &["send"]);
     let world = World::new(&[&mail, &post]);
     let only_bob =
         Rule { who: PrincipalFilter::user(bob().user), ..rule(Effect::Deny, "post", "*") };
     world.install(&[&mail, &post], &[only_bob]);
-    for who in [bob(), ann()] {
-        assert_eq!(refused(world.call_as(&who, "send", "{}").await), "unknown tool `send`");
-    }
-    assert_eq!((mail.calls(), post.calls()), (0, 0));
+    assert_eq!(refused(world.call_as(&ann(), "send", "{}").await), "unknown tool `send`");
+    done(world.call_as(&bob(), "send", "{}").await);
+    assert_eq!((mail.calls(), post.calls()), (1, 0));
 }
 
 #[tokio::test(start_paused = true)]

@@ -49,6 +49,11 @@ impl World {
     }
 
     fn of(source: Echo) -> Self {
+        Self::governed(vec![Arc::new(source)], Policy::default())
+    }
+
+    /// A world of these sources under these rules.
+    pub(crate) fn governed(sources: Vec<Arc<dyn Source>>, policy: Policy) -> Self {
         let (log, used) = (Arc::<Counts>::default(), Arc::<Uses>::default());
         let clock = Arc::new(ManualClock::at(START));
         let dispatcher = Dispatcher::new(Ports {
@@ -60,17 +65,18 @@ impl World {
             seal: SealKey::new([7; 32]),
         });
         let world = Self { dispatcher, clock, used, log };
-        world.install(vec![Arc::new(source)]);
+        world.install(sources, policy);
         world
     }
 
     /// The world with these sources besides `up`.
     pub(crate) fn and(self, others: Vec<Arc<dyn Source>>) -> Self {
-        self.install([vec![Arc::new(Echo::new(0)) as Arc<dyn Source>], others].concat());
+        let own = Arc::new(Echo::new(0)) as Arc<dyn Source>;
+        self.install([vec![own], others].concat(), Policy::default());
         self
     }
 
-    fn install(&self, sources: Vec<Arc<dyn Source>>) {
+    fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy) {
         let setup = |source| SourceSetup {
             source,
             kind: KindName::new("mcp"),
@@ -81,7 +87,7 @@ impl World {
             call_deadline: None,
         };
         self.dispatcher.install(Setup {
-            policy: Policy::default(),
+            policy,
             limits: Limits::default(),
             learns: false,
             encoder: None,
