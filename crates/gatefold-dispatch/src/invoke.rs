@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 use crate::audit::OpenRecord;
 use crate::bulkhead::{BulkheadPlace, BulkheadRefusal};
 use crate::chain::{Chain, label_of};
+use crate::circuit_breaker::BreakerPass;
 use crate::conversation::unanswered;
 use crate::nesting::NestedTurn;
 use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
@@ -222,7 +223,9 @@ impl PinnedTurn {
         let slot = self.runtime.slots.get(&target.domain);
         let slot = slot.expect("a snapshot is built from its runtime's slots");
         let breaker = slot.breakers.of(&slot.identity(&self.principal));
-        let pass = breaker.pass().map_err(|wait| paused(slot, wait))?;
+        let is_sent = !slot.setup.source.answers_from_memory(&permit);
+        let pass = is_sent.then(|| breaker.pass()).transpose();
+        let pass = pass.map_err(|wait| paused(slot, wait))?;
         let owner = DataOwner::lasting(&self.principal);
         let place = chain.timer.within(slot.bulkhead.enter(&owner)).await;
         let place = place
@@ -244,20 +247,8 @@ impl PinnedTurn {
         let stood = chain.timer.stood().saturating_sub(stood);
         let took = sent.elapsed().saturating_sub(stood);
         slot.traffic.ended(took, || self.now(), &target.id, &result);
-        match &result {
-            Err(
-                CallError::Unavailable { .. }
-                | CallError::Lost { .. }
-                | CallError::Protocol { .. }
-                | CallError::Deadline { .. },
-            ) => pass.failed(),
-            Err(
-                CallError::Cancelled
-                | CallError::Busy { .. }
-                | CallError::CircuitOpen { .. }
-                | CallError::NeedsSignIn { .. },
-            ) => drop(pass),
-            _ => pass.succeeded(),
+        if let Some(pass) = pass {
+            report(pass, &result);
         }
         result
     }
@@ -339,6 +330,25 @@ impl PinnedTurn {
 
     pub(crate) fn count(&self, outcome: &'static str) {
         self.dispatcher.counters.count(outcome);
+    }
+}
+
+/// Tells the circuit breaker how a call ended.
+fn report(pass: BreakerPass<'_>, result: &Result<Outcome, CallError>) {
+    match result {
+        Err(
+            CallError::Unavailable { .. }
+            | CallError::Lost { .. }
+            | CallError::Protocol { .. }
+            | CallError::Deadline { .. },
+        ) => pass.failed(),
+        Err(
+            CallError::Cancelled
+            | CallError::Busy { .. }
+            | CallError::CircuitOpen { .. }
+            | CallError::NeedsSignIn { .. },
+        ) => drop(pass),
+        _ => pass.succeeded(),
     }
 }
 

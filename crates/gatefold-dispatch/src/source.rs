@@ -79,6 +79,14 @@ pub trait Source: Send + Sync + 'static {
         self.refresh()
     }
 
+    /// Whether this call is answered from what the source has read already. The circuit breaker
+    /// neither holds such a call back nor counts it: its answer says nothing about what the source
+    /// reads from.
+    fn answers_from_memory(&self, permit: &Permit) -> bool {
+        let _ = permit;
+        false
+    }
+
     fn invoke(
         self: Arc<Self>,
         permit: Permit,

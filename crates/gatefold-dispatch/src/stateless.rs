@@ -59,6 +59,13 @@ pub trait StatelessSource: Send + Sync + 'static {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>>;
 
+    /// Whether it answers this call of a tool from what it has read already: see
+    /// [`Source::answers_from_memory`].
+    fn answers_from_memory(&self, tool: &str, arguments: &RawValue) -> bool {
+        let _ = (tool, arguments);
+        false
+    }
+
     /// Answers a request about skills, for a source that has some: see [`AdmittedCall::skill`].
     fn skill(
         &self,
@@ -391,6 +398,15 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
                 identity => self.describe_to(identity).await,
             }
         })
+    }
+
+    fn answers_from_memory(&self, permit: &Permit) -> bool {
+        match &*permit.call().operation {
+            Operation::Tool { arguments, .. } => {
+                self.inner.answers_from_memory(&permit.target().name, arguments)
+            }
+            _ => false,
+        }
     }
 
     fn invoke(

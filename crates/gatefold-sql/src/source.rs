@@ -50,7 +50,7 @@ pub struct DatabaseSource {
     /// What was last read of it, or was stored with its manifest.
     known: Mutex<Option<Arc<KnownSchema>>>,
     /// Held while the schema is read, so that many calls read it once. Holds the time of the last
-    /// reading.
+    /// attempt.
     reading: tokio::sync::Mutex<Option<Instant>>,
 }
 
@@ -129,11 +129,12 @@ impl DatabaseSource {
         {
             return Ok(known);
         }
+        // A database that cannot be reached is not asked at each call either.
+        *last = Some(Instant::now());
         let schema = self.database.read_schema().await?;
         let known = KnownSchema::new(self.database.dialect(), schema, &self.settings.rules);
         let known = Arc::new(known);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(known.clone());
-        *last = Some(Instant::now());
         Ok(known)
     }
 
@@ -203,6 +204,15 @@ impl StatelessSource for DatabaseSource {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>> {
         self.answer(call, context).boxed()
+    }
+
+    fn answers_from_memory(&self, tool: &str, arguments: &RawValue) -> bool {
+        let is_structure = match tool {
+            tools::LIST_TABLES => !listing::refreshes(arguments),
+            tools::DESCRIBE_TABLE => !structure::samples_values(arguments),
+            _ => false,
+        };
+        is_structure && self.known().is_some()
     }
 }
 

@@ -135,6 +135,34 @@ async fn a_database_that_is_gone_is_still_described() {
     assert_eq!(refused.json()["kind"], "unavailable", "{}", refused.stdout);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_read_of_a_database_is_told_while_its_calls_are_held_back() {
+    let limits = "[limits]\nbreaker_failures = 2\nbreaker_pause = '10m'\n";
+    let scratch = database(Some(&format!("{SOURCE}\n{limits}"))).await;
+    assert_eq!(run(&scratch, &["check"]).code, Some(0));
+    let gateway = Gateway::serve(&scratch).await;
+    let mut client = RawClient::new(gateway.url()).unwrap();
+    client.initialize().await.unwrap();
+    std::fs::rename(scratch.path().join("hr.db"), scratch.path().join("gone.db")).unwrap();
+    let query = json!({ "tool_name": "hr__query", "arguments": { "sql": "SELECT 1" } }).to_string();
+    let employees = json!({ "table": "employees" });
+    for round in 0..4 {
+        let refused = client.call("execute_tool", &query).await.unwrap().text();
+        assert!(refused.contains("unavailable"), "{refused}");
+        // An answer from memory neither closes the breaker nor keeps it from opening.
+        let list = answer_over(&client, "hr__list_tables", &json!({})).await;
+        assert_eq!(list["tables"], 2, "{round}: {list}");
+        let described = answer_over(&client, "hr__describe_table", &employees).await;
+        assert_eq!(described["columns"].as_array().unwrap().len(), 5, "{round}: {described}");
+        let unknown = json!({ "tool_name": "hr__describe_table", "arguments": { "table": "x" } });
+        let unknown = client.call("execute_tool", &unknown.to_string()).await.unwrap().text();
+        assert!(unknown.contains("there is no table"), "{round}: {unknown}");
+    }
+    std::fs::rename(scratch.path().join("gone.db"), scratch.path().join("hr.db")).unwrap();
+    let held_back = client.call("execute_tool", &query).await.unwrap().text();
+    assert!(held_back.contains("unavailable"), "the breaker is open: {held_back}");
+}
+
 /// Whether a change is kept, by what a client's user answers.
 async fn check_change(capabilities: &str, answer: Option<&str>, is_kept: bool, told: &str) {
     let scratch = database(Some("[sources.hr]\ndatabase = 'sqlite:hr.db'\nwrites = 'ask'\n")).await;

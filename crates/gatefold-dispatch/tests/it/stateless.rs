@@ -15,6 +15,7 @@ use gatefold_dispatch::{
     SourceSetup, SourceState, StatelessAdapter, StatelessSettings, StatelessSource,
 };
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
+use serde_json::value::RawValue;
 use tokio::sync::{Notify, watch};
 
 use crate::source::raw;
@@ -57,11 +58,20 @@ impl StatelessSource for ScriptedSource {
                     reason: "as asked".to_owned(),
                     source: None,
                 }),
+                "down" => Err(CallError::Unavailable {
+                    domain: call.target().domain.clone(),
+                    reason: "as asked".to_owned(),
+                    source: None,
+                }),
                 "big" => Ok(payload(&format!("\"{}\"", "x".repeat(2_000_000)))),
                 _ => Ok(payload(&arguments)),
             }
         }
         .boxed()
+    }
+
+    fn answers_from_memory(&self, tool: &str, arguments: &RawValue) -> bool {
+        tool == "recall" && arguments.get() == "{}"
     }
 }
 
@@ -99,7 +109,7 @@ struct Bench {
 impl Bench {
     /// A dispatcher with one source, which has described itself, and these patterns denied.
     async fn new(denied: &[&str]) -> Self {
-        let tools = Mutex::new(Ok(vec!["big", "echo", "fail", "hang"]));
+        let tools = Mutex::new(Ok(vec!["big", "down", "echo", "fail", "hang", "recall"]));
         let (reached, dropped) = (watch::Sender::default(), Arc::default());
         let plain = Arc::new(ScriptedSource { tools, reached, dropped });
         let kept = Arc::<KeptDigests>::default();
@@ -183,6 +193,25 @@ async fn an_error_and_a_hanging_call_stop_no_other() {
     assert_eq!(bench.answer("plain__echo", "{}").await.unwrap(), "{}");
     hanging.abort();
     bench.plain.dropped.notified().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_from_memory_is_neither_held_back_nor_counted() {
+    let bench = Bench::new(&[]).await;
+    let failures = Limits::default().breaker_failures;
+    for _ in 0..failures {
+        bench.answer("plain__down", "{}").await.unwrap_err();
+        assert_eq!(bench.answer("plain__recall", "{}").await.unwrap(), "{}");
+    }
+    let held_back = bench.answer("plain__echo", "{}").await.unwrap_err();
+    assert!(matches!(held_back, CallError::CircuitOpen { .. }), "{held_back}");
+    let asks = bench.answer("plain__recall", r#"{"refresh":true}"#).await.unwrap_err();
+    assert!(matches!(asks, CallError::CircuitOpen { .. }), "{asks}");
+    tokio::time::advance(Limits::default().breaker_pause).await;
+    bench.answer("plain__recall", "{}").await.unwrap();
+    bench.answer("plain__down", "{}").await.unwrap_err();
+    let held_back = bench.answer("plain__echo", "{}").await.unwrap_err();
+    assert!(matches!(held_back, CallError::CircuitOpen { .. }), "it was no probe: {held_back}");
 }
 
 #[tokio::test]

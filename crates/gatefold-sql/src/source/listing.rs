@@ -5,6 +5,7 @@ use std::time::Duration;
 use gatefold_catalog::one_line;
 use gatefold_core::Payload;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::known::KnownSchema;
 use super::{DatabaseSource, DatabaseSourceSettings, ToolCall, ToolError};
@@ -57,6 +58,11 @@ struct TableLine {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 fn is_plain(kind: &TableKind) -> bool {
     *kind == TableKind::Table
+}
+
+/// Whether a call has the tables read again.
+pub(super) fn refreshes(asked: &RawValue) -> bool {
+    serde_json::from_str::<ListArguments>(asked.get()).is_ok_and(|asked| asked.refresh)
 }
 
 impl DatabaseSource {

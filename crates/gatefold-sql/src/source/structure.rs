@@ -8,6 +8,7 @@ use gatefold_catalog::{nearest_texts, one_line};
 use gatefold_core::Payload;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::annotations::TableNote;
 use super::known::KnownSchema;
@@ -88,6 +89,11 @@ struct ColumnStructure {
     personal_data: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Value>,
+}
+
+/// Whether a call wants values of the table, which only the database has.
+pub(super) fn samples_values(asked: &RawValue) -> bool {
+    serde_json::from_str::<DescribeArguments>(asked.get()).is_ok_and(|asked| asked.samples)
 }
 
 impl DatabaseSource {
