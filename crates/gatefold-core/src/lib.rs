@@ -13,6 +13,7 @@ mod glob;
 mod hidden;
 mod lineage;
 mod name;
+mod network;
 mod principal;
 mod recent;
 mod secret;
@@ -31,6 +32,7 @@ pub use glob::Glob;
 pub use hidden::is_hidden;
 pub use lineage::{Label, Lineage};
 pub use name::{ApprovalId, Domain, NameError, PromptName, RuleId, ToolId, ToolName, Uri};
+pub use network::network_of;
 pub use principal::{
     AgentId, ClientCredential, ClientCredentials, ClientName, OrganisationId, Principal, Right,
     Rights, Tenant, UserId,

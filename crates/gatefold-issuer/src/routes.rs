@@ -1,17 +1,20 @@
 //! The routes, and what is the same for all of them.
 
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest as _, Request, State};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::IntoResponse as _;
 use axum::routing::{get, post};
+use gatefold_core::network_of;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Extensions, HeaderMap, Method, Response, StatusCode};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 use tower_http::cors::{Any, CorsLayer};
 
@@ -27,8 +30,12 @@ mod providers;
 
 /// How many requests are worked on at once.
 const REQUESTS: usize = 128;
-/// How long one may take, its body included.
+/// How many of them may come from one address.
+const REQUESTS_PER_ADDRESS: usize = 64;
+/// How long one may take.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
+/// How long its body may take before that. A browser sends all of a form at once.
+const BODY_LIMIT: Duration = Duration::from_secs(10);
 /// How long a browser may reuse the answer to a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
 
@@ -63,26 +70,83 @@ pub(crate) fn router(state: Arc<IssuerState>) -> Router {
         .allow_methods([Method::GET, Method::POST])
         .allow_headers([AUTHORIZATION, CONTENT_TYPE, PROTOCOL_VERSION])
         .max_age(PREFLIGHT_AGE);
-    let places = Arc::new(Semaphore::new(REQUESTS));
+    let places = Arc::<RequestPlaces>::default();
     people
         .merge(clients.layer(cors))
-        .layer(DefaultBodyLimit::max(FORM_BYTES))
         .layer(from_fn_with_state(places, bounded))
+        .layer(DefaultBodyLimit::max(FORM_BYTES))
         .layer(from_fn(unstored))
         .with_state(state)
 }
 
-/// Works on a bounded number of requests at once, for a bounded time each.
+/// Works on a bounded number of requests at once, for a bounded time each. None has a place before its
+/// body is there: half a form must keep nobody out.
 async fn bounded(
-    State(places): State<Arc<Semaphore>>,
+    State(places): State<Arc<RequestPlaces>>,
     request: Request,
     next: Next,
 ) -> Response<Body> {
-    let Ok(_place) = places.try_acquire() else {
+    let (parts, body) = request.into_parts();
+    let unread = Request::from_parts(parts.clone(), body);
+    let request = match timeout(BODY_LIMIT, Bytes::from_request(unread, &())).await {
+        Ok(Ok(body)) => Request::from_parts(parts, body.into()),
+        Ok(Err(rejection)) => return rejection.into_response(),
+        Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"),
+    };
+    let Some(_place) = places.take(address(request.extensions())) else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "too many are signing in at once");
     };
     let answer = timeout(REQUEST_LIMIT, next.run(request)).await;
     answer.unwrap_or_else(|_| plain(StatusCode::REQUEST_TIMEOUT, "the request took too long"))
+}
+
+/// The places of the requests that are worked on.
+struct RequestPlaces {
+    all: Semaphore,
+    /// How many each address has: at most [`REQUESTS`] in all.
+    of_addresses: Mutex<HashMap<IpAddr, usize>>,
+}
+
+impl Default for RequestPlaces {
+    fn default() -> Self {
+        Self { all: Semaphore::new(REQUESTS), of_addresses: Mutex::default() }
+    }
+}
+
+impl RequestPlaces {
+    /// A place for a request from this address, if there is one.
+    fn take(&self, address: IpAddr) -> Option<RequestPlace<'_>> {
+        let mut of_addresses = self.of_addresses();
+        let own = of_addresses.get(&address).copied().unwrap_or_default();
+        if own >= REQUESTS_PER_ADDRESS {
+            return None;
+        }
+        let of_all = self.all.try_acquire().ok()?;
+        of_addresses.insert(address, own + 1);
+        Some(RequestPlace { places: self, address, _of_all: of_all })
+    }
+
+    fn of_addresses(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
+        self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct RequestPlace<'a> {
+    places: &'a RequestPlaces,
+    address: IpAddr,
+    _of_all: SemaphorePermit<'a>,
+}
+
+impl Drop for RequestPlace<'_> {
+    fn drop(&mut self) {
+        let mut of_addresses = self.places.of_addresses();
+        let left = of_addresses.get(&self.address).map_or(0, |own| own.saturating_sub(1));
+        if left == 0 {
+            of_addresses.remove(&self.address);
+        } else {
+            of_addresses.insert(self.address, left);
+        }
+    }
 }
 
 /// Nothing that is answered here may be kept on the way, unless it says so itself.
@@ -115,13 +179,9 @@ fn form(headers: &HeaderMap, body: &[u8]) -> Option<String> {
     String::from_utf8(body.to_vec()).ok()
 }
 
-/// Where a request comes from, as far as limits tell addresses apart: networks of IPv6 are given out
-/// in blocks of 64 bits at least.
+/// Where a request comes from, as far as limits tell addresses apart.
 fn address(extensions: &Extensions) -> IpAddr {
-    let peer = extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
-    match peer.map(|ip| ip.to_canonical()) {
-        Some(IpAddr::V6(ip)) => IpAddr::V6((ip.to_bits() >> 64 << 64).into()),
-        Some(ip) => ip,
-        None => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
-    }
+    let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+    let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
+    network_of(peer)
 }

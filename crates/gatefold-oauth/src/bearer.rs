@@ -10,7 +10,9 @@ mod issuer;
 pub(crate) mod jwk;
 pub(crate) mod jwt;
 pub(crate) mod keys;
+mod questions;
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -69,7 +71,11 @@ impl TokenIssuers {
     }
 
     /// Finds out whose a token is. Whether it is for us says [`VerifiedToken::holder_at`].
-    pub async fn verify(&self, token: &str) -> Result<VerifiedToken, TokenFault> {
+    pub async fn verify(
+        &self,
+        token: &str,
+        bearer: TokenBearer,
+    ) -> Result<VerifiedToken, TokenFault> {
         if token.len() > BEARER_LIMIT {
             return Err(TokenFault::Malformed);
         }
@@ -80,11 +86,20 @@ impl TokenIssuers {
         } else {
             let asked = self.issuers.iter().find(|own| own.introspects());
             let issuer = asked.ok_or(TokenFault::Foreign)?;
-            (issuer, issuer.introspected(token).await?, Recheck::Introspection)
+            (issuer, issuer.introspected(token, bearer).await?, Recheck::Introspection)
         };
         claims.check_times(self.clock.now())?;
         issuer.verified(&claims, recheck)
     }
+}
+
+/// Who presents a token, as far as it decides whose turn it is to have an issuer asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenBearer {
+    /// The token was good a while ago.
+    Known,
+    /// Somebody of this network, who may have made it up.
+    Stranger(IpAddr),
 }
 
 /// How a token was found to be good, which decides how long that is believed.

@@ -42,8 +42,8 @@ pub use accounts::{
 pub use assertion::SigningKey;
 pub use authorization::{AuthorizationRequest, RedirectAnswer};
 pub use bearer::{
-    BEARER_LIMIT, IntrospectionSettings, Recheck, TokenHolder, TokenIssuers, TrustedIssuer,
-    VerifiedToken,
+    BEARER_LIMIT, IntrospectionSettings, Recheck, TokenBearer, TokenHolder, TokenIssuers,
+    TrustedIssuer, VerifiedToken,
 };
 pub use challenge::BearerChallenge;
 pub use client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};

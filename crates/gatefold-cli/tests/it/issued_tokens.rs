@@ -233,6 +233,18 @@ async fn an_opaque_token_is_good_for_as_long_as_its_issuer_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_token_that_its_issuer_refuses_is_not_asked_about_again_and_again() {
+    let issuer = TokenIssuer::start().await.unwrap();
+    let (id, secret) = ISSUER_CLIENT;
+    let scratch = trusting(&issuer, &format!("client_id = '{id}'\nclient_secret = '{secret}'"));
+    let gateway = Gateway::serve(&scratch).await;
+    for _ in 0..20 {
+        assert_eq!(refusal(&gateway, "", &["Bearer made-up"]).await.0, 401);
+    }
+    assert_eq!(issuer.counts().questions, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_issuer_that_is_down_costs_strangers_an_answer_and_nobody_their_session() {
     let issuer = TokenIssuer::start().await.unwrap();
     let scratch = trusting(&issuer, "");

@@ -6,14 +6,14 @@ use std::time::Duration;
 use gatefold_core::Clock;
 use gatefold_egress::HttpClient;
 use reqwest::Url;
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use super::claims::Claims;
 use super::jwk::{self, PublicKey};
 use super::jwt::{TokenUse, UnverifiedToken};
 use super::keys::{IssuerKeys, KeyFetch};
-use super::{IntrospectionSettings, Recheck, TokenFault, VerifiedToken};
+use super::questions::QuestionPlaces;
+use super::{IntrospectionSettings, Recheck, TokenBearer, TokenFault, VerifiedToken};
 use crate::SignInError;
 use crate::discovery::server_metadata;
 use crate::endpoint::Endpoints;
@@ -21,8 +21,6 @@ use crate::metadata::ServerMetadata;
 
 /// How long an issuer may take to answer.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// The most questions about tokens that an issuer is asked at a time. Anybody can make up tokens.
-const QUESTIONS: usize = 16;
 
 /// What is configured of an issuer.
 #[derive(Debug, Clone)]
@@ -46,14 +44,14 @@ pub struct TrustedIssuer {
 pub(super) struct LiveIssuer {
     settings: TrustedIssuer,
     keys: IssuerKeys,
-    questions: Semaphore,
+    questions: QuestionPlaces,
     clock: Arc<dyn Clock>,
 }
 
 impl LiveIssuer {
     pub(super) fn new(settings: TrustedIssuer, clock: Arc<dyn Clock>) -> Self {
         let keys = IssuerKeys::new(clock.clone());
-        Self { settings, keys, questions: Semaphore::new(QUESTIONS), clock }
+        Self { settings, keys, questions: QuestionPlaces::default(), clock }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -80,11 +78,15 @@ impl LiveIssuer {
     }
 
     /// What this issuer says of an opaque token.
-    pub(super) async fn introspected(&self, token: &str) -> Result<Claims, TokenFault> {
+    pub(super) async fn introspected(
+        &self,
+        token: &str,
+        bearer: TokenBearer,
+    ) -> Result<Claims, TokenFault> {
         let asked = self.settings.introspection.as_ref().ok_or(TokenFault::Foreign)?;
         let deadline = Instant::now() + DEADLINE;
-        let place = timeout_at(deadline, self.questions.acquire()).await;
-        let Ok(Ok(_place)) = place else { return Err(TokenFault::Unavailable) };
+        let place = timeout_at(deadline, self.questions.take(bearer)).await;
+        let Ok(_place) = place else { return Err(TokenFault::Unavailable) };
         let endpoints = self.endpoints(deadline);
         let url = self.introspection_endpoint(asked, endpoints).await.map_err(|error| {
             tracing::warn!(%error, "an issuer could not be asked about a token");

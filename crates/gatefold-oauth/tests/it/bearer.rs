@@ -1,5 +1,6 @@
 //! Whose tokens let people in. Each attack is a token that differs in one thing from one that is good.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use futures::future::join_all;
 use gatefold_core::{Clock as _, ManualClock, Secret, SystemClock};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
 use gatefold_oauth::{
-    BEARER_LIMIT, IntrospectionSettings, TokenFault, TokenIssuers, TrustedIssuer,
+    BEARER_LIMIT, IntrospectionSettings, TokenBearer, TokenFault, TokenIssuers, TrustedIssuer,
 };
 use gatefold_testkit::{ISSUER_CLIENT, IssuerKey, TokenIssuer};
 use reqwest::Url;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 const RESOURCE: &str = "https://tools.example/mcp";
+const STRANGER: TokenBearer = TokenBearer::Stranger(IpAddr::V4(Ipv4Addr::LOCALHOST));
 
 /// Gatefold's side of one issuer, at a clock that a test moves.
 struct Gateway {
@@ -70,7 +72,7 @@ impl Gateway {
 
     /// Whose a token is at an address.
     async fn holder_at(&self, token: &str, resource: &str) -> Result<String, TokenFault> {
-        let verified = self.issuers.verify(token).await?;
+        let verified = self.issuers.verify(token, STRANGER).await?;
         let resource: Url = resource.parse().unwrap();
         verified.holder_at(&resource).map(|holder| holder.subject.clone())
     }
@@ -327,7 +329,8 @@ async fn groups_are_read_from_the_claim_that_has_them() {
     ] {
         let gateway =
             Gateway::with(|own| TrustedIssuer { groups_claim: claim.to_owned(), ..own }).await;
-        let verified = gateway.issuers.verify(&gateway.token(claims.clone())).await.unwrap();
+        let verified =
+            gateway.issuers.verify(&gateway.token(claims.clone()), STRANGER).await.unwrap();
         let holder = verified.holder_at(&RESOURCE.parse().unwrap()).unwrap();
         assert_eq!(holder.groups, expected, "{claims}");
     }
@@ -484,5 +487,48 @@ async fn made_up_tokens_have_few_questions_asked_at_a_time() {
     assert!(found.iter().all(|it| *it == Err(TokenFault::Inactive)), "{found:?}");
     let most = most.load(Ordering::SeqCst);
     assert!((2..=16).contains(&most), "{most}");
+    server.abort();
+}
+
+/// How many connections present made-up tokens at once.
+const MADE_UP: usize = 900;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn made_up_tokens_hold_up_neither_other_networks_nor_known_tokens() {
+    let asked = Arc::<AtomicUsize>::default();
+    let counted = asked.clone();
+    let answer = move |body: String| {
+        let asked = counted.clone();
+        async move {
+            if body.contains("made-up") {
+                // An issuer that looks long for what it never gave out.
+                asked.fetch_add(1, Ordering::SeqCst);
+                std::future::pending::<()>().await;
+            }
+            Json(json!({"active": true, "sub": "ann", "aud": RESOURCE}))
+        }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let router = Router::new().route("/", post(answer));
+    let server = tokio::spawn(async move { axum::serve(listener, router).await });
+    let gateway = Arc::new(Gateway::introspecting_at(|_| url.parse().ok()).await);
+    let attacks: Vec<_> = (0..MADE_UP)
+        .map(|number| {
+            let gateway = gateway.clone();
+            tokio::spawn(async move { gateway.holder(&format!("made-up-{number}")).await })
+        })
+        .collect();
+    while asked.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
+    let elsewhere = TokenBearer::Stranger(Ipv4Addr::new(203, 0, 113, 9).into());
+    for bearer in [elsewhere, TokenBearer::Known] {
+        let verified = gateway.issuers.verify("a-good-token", bearer);
+        let verified = tokio::time::timeout(Duration::from_secs(5), verified).await;
+        let verified = verified.expect("its turn comes before theirs").unwrap();
+        assert_eq!(verified.holder().subject, "ann", "{bearer:?}");
+    }
+    attacks.iter().for_each(tokio::task::JoinHandle::abort);
     server.abort();
 }

@@ -5,13 +5,17 @@
 //! requests that run as well.
 
 use std::collections::{HashMap, HashSet};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use axum::extract::ConnectInfo;
 use futures::future::BoxFuture;
-use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId, UserId};
+use gatefold_core::{
+    Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId, UserId, network_of,
+};
 use gatefold_dispatch::Dispatcher;
 use gatefold_issuer::{Issuer, Resource, Scopes};
 use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
@@ -185,16 +189,19 @@ impl TokenGate {
     async fn admit(&self, request: &Parts) -> Result<Authenticated, Refusal> {
         let Authenticated { principal, validity } = match refusals::presented(request)? {
             Presented::Own(presented) => self.find_own(&presented, request.uri.path()).await?,
-            Presented::Other(token) => self.find_issued(token, request.uri.path()).await?,
+            Presented::Other(token) => self.find_issued(token, request).await?,
         };
         Ok(Authenticated { principal: self.people.in_groups(principal), validity })
     }
 
-    async fn find_issued(&self, token: &str, path: &str) -> Result<Authenticated, Refusal> {
+    async fn find_issued(&self, token: &str, request: &Parts) -> Result<Authenticated, Refusal> {
         let (Some(issued), Some(resource)) = (&self.issued, &self.form.resource) else {
             return Err(Refusal::Mistyped);
         };
-        issued.find(token, &resource.at(path), &self.people).await
+        let peer = request.extensions.get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
+        let address = resource.at(request.uri.path());
+        issued.find(token, network_of(peer), &address, &self.people).await
     }
 
     /// Finds one of our own. One that somebody has just signed in for is good at once, whichever

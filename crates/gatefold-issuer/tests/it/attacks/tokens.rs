@@ -2,6 +2,8 @@
 
 use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
 use serde_json::Value;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 use crate::ask::{Ask, PUBLIC, VERIFIER, challenge, form};
 use crate::http::send;
@@ -223,4 +225,32 @@ async fn only_hashes_are_kept() {
     for secret in secrets {
         assert!(!kept.contains(secret) && !kept.contains(&secret[12..]), "{kept}");
     }
+}
+
+/// More than are worked on at once.
+const HALF_SENT: usize = 200;
+
+#[tokio::test]
+async fn half_sent_forms_keep_nobody_out() {
+    let world = World::open().await;
+    let mut browser = world.signed_in("ann").await;
+    let tokens = world.tokens(&mut browser).await;
+    let mut half_sent = Vec::new();
+    for number in 0..HALF_SENT {
+        let mut stream = TcpStream::connect(world.address).await.unwrap();
+        let path =
+            ["/oauth/token", "/oauth/sign-in", "/oauth/consent", "/oauth/revoke"][number % 4];
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: tools.example.com\r\ncontent-length: 100\r\n\
+             content-type: application/x-www-form-urlencoded\r\n\r\ngrant_type=refresh"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        half_sent.push(stream);
+    }
+    let refreshed = world.refresh(text(&tokens, "refresh_token"), &[]).await;
+    assert_eq!(refreshed.status, 200, "{}", refreshed.body);
+    let metadata = "GET /.well-known/oauth-authorization-server";
+    assert_eq!(send(world.address, [127, 0, 0, 1], metadata, &[], "").await.status, 200);
+    assert!(!browser.code(&world.ask()).await.is_empty());
+    drop(half_sent);
 }

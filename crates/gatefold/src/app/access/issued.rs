@@ -1,12 +1,15 @@
 //! Tokens of issuers, once they were found to be good.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gatefold_core::{Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId};
+use gatefold_core::{
+    Clock, Digest, Narrowing, Principal, RecentMap, Timestamp, TokenGrant, TokenId,
+};
 use gatefold_mcp::{Authenticated, Validity};
-use gatefold_oauth::{Recheck, TokenFault, TokenHolder, TokenIssuers, VerifiedToken};
+use gatefold_oauth::{Recheck, TokenBearer, TokenFault, TokenHolder, TokenIssuers, VerifiedToken};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -21,6 +24,13 @@ const REMEMBERED: usize = 10_000;
 const SIGNATURE_AGE: Duration = Duration::from_mins(5);
 /// How long an issuer's word about a token is believed.
 const WORD_AGE: Duration = Duration::from_secs(10);
+/// How long an issuer's refusal is, and how many are remembered: whoever asks again and again costs
+/// nobody a question.
+const REFUSAL_AGE: Duration = Duration::from_secs(10);
+const REFUSALS: usize = 1024;
+/// How long a token that was good counts as known, so that its turn comes before those of tokens that
+/// anybody may have made up.
+const KNOWN_AGE: Duration = Duration::from_mins(10);
 
 /// Lets in whoever has a token of a trusted issuer.
 pub(super) struct IssuedTokens {
@@ -30,6 +40,8 @@ pub(super) struct IssuedTokens {
     form: RefusalForm,
     /// At most [`REMEMBERED`], by the tokens' hashes.
     good: Mutex<HashMap<Digest, Arc<GoodToken>>>,
+    /// At most [`REFUSALS`], by the tokens' hashes, with the uptime until which they hold.
+    refused: Mutex<RecentMap<Digest, Duration>>,
 }
 
 /// A token that was found to be good.
@@ -58,17 +70,19 @@ impl IssuedTokens {
         clock: Arc<dyn Clock>,
         form: RefusalForm,
     ) -> Self {
-        Self { issuers, exchanged, clock, form, good: Mutex::default() }
+        let refused = Mutex::new(RecentMap::new(REFUSALS));
+        Self { issuers, exchanged, clock, form, good: Mutex::default(), refused }
     }
 
     /// Who has a token, if it is for this address.
     pub(super) async fn find(
         &self,
         token: &str,
+        network: IpAddr,
         resource: &Url,
         people: &People,
     ) -> Result<Authenticated, Refusal> {
-        let good = self.good(token).await.map_err(Refusal::Faulty)?;
+        let good = self.good(token, network).await.map_err(Refusal::Faulty)?;
         let holder = good.token.holder_at(resource).map_err(Refusal::Faulty)?;
         let grant = TokenGrant {
             id: grant_id(holder),
@@ -81,7 +95,7 @@ impl IssuedTokens {
         Ok(Authenticated { principal: Arc::new(principal), validity: Some(good.validity.clone()) })
     }
 
-    async fn good(&self, token: &str) -> Result<Arc<GoodToken>, TokenFault> {
+    async fn good(&self, token: &str, network: IpAddr) -> Result<Arc<GoodToken>, TokenFault> {
         let hash = Digest::new(Sha256::digest(token).into());
         let now = self.clock.now();
         let known = self.lock().get(&hash).cloned();
@@ -91,7 +105,18 @@ impl IssuedTokens {
             }
             return Ok(known);
         }
-        let verified = self.issuers.verify(token).await;
+        if known.is_none() && self.is_refused(&hash) {
+            return Err(TokenFault::Inactive);
+        }
+        let bearer = match known {
+            Some(_) => TokenBearer::Known,
+            None => TokenBearer::Stranger(network),
+        };
+        let verified = self.issuers.verify(token, bearer).await;
+        if let Err(TokenFault::Inactive) = verified {
+            let until = self.clock.uptime() + REFUSAL_AGE;
+            self.refused().insert(hash, until);
+        }
         let token = match (verified, known) {
             (Ok(token), _) => token,
             (Err(fault), Some(known)) if fault != TokenFault::Unavailable => {
@@ -139,8 +164,18 @@ impl IssuedTokens {
             if has_expired {
                 known.validity.over.cancel();
             }
-            !has_expired && (uptime < known.until || !known.is_idle())
+            !has_expired && (uptime < known.until + KNOWN_AGE || !known.is_idle())
         });
+    }
+
+    /// Whether its issuer has just said that a token is not good.
+    fn is_refused(&self, hash: &Digest) -> bool {
+        let now = self.clock.uptime();
+        self.refused().get(hash).is_some_and(|until| now < *until)
+    }
+
+    fn refused(&self) -> MutexGuard<'_, RecentMap<Digest, Duration>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Arc<GoodToken>>> {
