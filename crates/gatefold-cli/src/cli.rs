@@ -149,7 +149,7 @@ async fn dispatch(
         Command::User(it) => users::run(it, shared, environment, output).await,
         Command::Secret(secret) => secret::run(secret, shared, environment, output).await,
         Command::Init(init) => init::run(init, shared, environment, output),
-        Command::Config(command) => config::run(command, shared, environment, output),
+        Command::Config(command) => config::run(command, shared, environment, output).await,
         Command::Demo(demo) => demo::run(demo, shared, environment, output).await,
         Command::DemoServer { name, scratch } => {
             gatefold_demo::serve_stdio(name, scratch).await?;

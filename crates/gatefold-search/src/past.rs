@@ -424,8 +424,8 @@ mod tests {
             PastIndex::of(queries.map(|(tool, query, weight)| PastQuery { tool, query, weight }))
         };
         let sees = |tool: &str| !tool.starts_with("tickets");
-        let seen: Vec<_> = LEARNT.into_iter().filter(|(tool, ..)| sees(tool)).collect();
-        let (all, only) = (past(), of(&seen));
+        let visible: Vec<_> = LEARNT.into_iter().filter(|(tool, ..)| sees(tool)).collect();
+        let (all, only) = (past(), of(&visible));
         let part = all.part(sees).unwrap();
         assert!(all.part(|_| true).is_none());
         assert!(Arc::ptr_eq(&part, &all.part(sees).unwrap()), "it is kept");

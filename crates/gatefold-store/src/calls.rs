@@ -50,8 +50,8 @@ pub struct CallFilter {
     pub domain: Option<Domain>,
     /// One of the values of [`CallRecord::outcome`].
     pub outcome: Option<String>,
-    /// A tool's id, in which `*` stands for any characters and `?` for any one. For operations
-    /// other than tools, the subject is compared.
+    /// A tool's id, or `{domain}__{name}`, in which `*` stands for any characters and `?` for any
+    /// one. For operations other than tools, the subject is compared.
     pub tool: Option<String>,
     /// Leaves out calls that [went well](CallRecord::has_failed) or are still running.
     pub only_failed: bool,
@@ -117,7 +117,10 @@ macro_rules! records {
 
 const RECENT: &str = records!(
     "WHERE (?1 IS NULL OR user = ?1) AND (?2 IS NULL OR domain = ?2)
-        AND (?3 IS NULL OR outcome = ?3) AND (?4 IS NULL OR ifnull(tool, subject) GLOB ?4)
+        AND (?3 IS NULL OR outcome = ?3)
+        AND (?4 IS NULL OR ifnull(tool, subject) GLOB ?4 OR tool NOT GLOB domain || '__*'
+            AND (domain || '__' || tool GLOB ?4
+                OR domain || '_' || substr(tool, length(domain) + 1) GLOB ?4))
         AND (NOT ?5 OR outcome IN ('tool_error', 'failed', 'cancelled', 'interrupted', 'expired'))
     ORDER BY seq DESC LIMIT ?6"
 );

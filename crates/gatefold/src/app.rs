@@ -8,6 +8,7 @@ mod costs;
 mod disclosure;
 mod encoder;
 mod learning;
+mod patterns;
 mod people;
 mod restart;
 mod results;

@@ -40,6 +40,8 @@ struct Finding {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hidden_texts: Vec<String>,
     origin: String,
+    /// How many of its tools this user sees.
+    visible_tools: usize,
     tokens: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ms: Option<u128>,
@@ -83,6 +85,10 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
         let texts = entry.and_then(|entry| entry.manifest()).map(|known| known.hidden_texts());
         texts.iter().flatten().map(ToString::to_string).collect()
     };
+    let visible = |domain: &Domain| {
+        let (view, entry) = (pinned.view(), pinned.view().domain(domain.as_str()));
+        entry.map_or(0, |entry| view.tools_in(entry).count())
+    };
     let finding = |mut report: SourceReport| {
         let connected = connected.remove(&report.domain);
         let awaits_clients = |one: &&ConnectOutcome| one.awaited_of_clients().is_some();
@@ -91,6 +97,7 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
         report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
         Finding {
             hidden_texts: hidden(&report.domain),
+            visible_tools: visible(&report.domain),
             origin: origins.get(&report.domain).map(ToString::to_string).unwrap_or_default(),
             tokens: tokens.get(&report.domain).copied().unwrap_or_default(),
             took_ms: connected.as_ref().map(|one| one.took.as_millis()),
@@ -136,13 +143,8 @@ fn hint(source: &SourceConfig) -> Option<&'static str> {
 
 /// Settings that have no effect, and ways to show tools that some clients do not take.
 async fn warnings(app: &App) -> Vec<String> {
-    let pinned = app.pin();
     let config = app.config();
-    let is_idle = |pattern: &&gatefold_catalog::Pattern| {
-        !pinned.view().tools().any(|tool| pattern.matches(tool.id().as_str()))
-    };
-    let idle = config.disclosure.pinned.patterns.iter().filter(is_idle);
-    let idle = idle.map(|pattern| format!("`disclosure.pinned` matches no tool: {pattern}"));
+    let idle = app.idle_patterns().into_iter().map(|idle| idle.to_string());
     let encoder = app.encoder_fault().await;
     let encoder = encoder.map(|fault| format!("`search.encoder` cannot be used: {fault}"));
     let texts = app.texts_fault().map(|fault| format!("`search.texts`: {fault}"));
@@ -208,12 +210,21 @@ fn table(findings: &Findings, style: Style) -> Table {
             style.strong(report.domain.as_str()),
             state,
             report.status.protocol.clone().unwrap_or_default(),
-            grouped(report.tools),
+            tools(finding),
             grouped(finding.tokens),
             took.unwrap_or_default(),
         ]);
     }
     table
+}
+
+/// How many tools a source has, and that none is left where its rules leave none.
+fn tools(finding: &Finding) -> String {
+    let tools = grouped(finding.report.tools);
+    if finding.visible_tools == 0 && finding.report.tools > 0 {
+        return format!("0 of {tools}");
+    }
+    tools
 }
 
 /// What is wrong with a source, and with what it offers.
@@ -300,6 +311,7 @@ mod tests {
             report,
             hidden_texts: Vec::new(),
             origin: "gatefold.toml:9".into(),
+            visible_tools: 14,
             tokens: 6540,
             took_ms: Some(35),
             hint,

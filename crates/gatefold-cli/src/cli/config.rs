@@ -7,8 +7,8 @@ use gatefold::Environment;
 use gatefold::config::keys::{ApplyMode, Key, PathTarget, Section, find, sections};
 use gatefold::config::kinds::Kinds;
 use gatefold::config::{
-    Config, Inputs, Setting, SourceConfig, SourceSection, load, reference, schema, settings,
-    source_settings, template,
+    Config, IdlePattern, Inputs, Setting, SourceConfig, SourceSection, load, reference, schema,
+    settings, source_settings, template,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl ConfigCommand {
     }
 }
 
-pub(super) fn run(
+pub(super) async fn run(
     command: &ConfigCommand,
     shared: &SharedOptions,
     environment: &Environment,
@@ -82,7 +82,9 @@ pub(super) fn run(
         }
         ConfigCommand::Check { .. } => {
             let inputs = shared.inputs().located(environment)?;
-            return Ok(check(&load(&inputs, environment)?, output));
+            let config = load(&inputs, environment)?;
+            let idle = idle_patterns(&config, shared, environment).await;
+            return Ok(check(&config, &idle, output));
         }
         ConfigCommand::Show { .. } => {
             let inputs = shared.inputs().located(environment)?;
@@ -203,7 +205,7 @@ fn key_json(section: &Section, key: &Key) -> Value {
 
 /// Faults in the files were reported as an error before. What remains are sources that need a
 /// missing variable or secret, and sources that a client can use and Gatefold cannot.
-fn check(config: &Config, output: &Output) -> ExitCode {
+fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
     let unusable = config
         .sources
         .iter()
@@ -218,18 +220,49 @@ fn check(config: &Config, output: &Output) -> ExitCode {
             .map(|(domain, why)| json!({ "domain": domain, "reason": why }))
             .collect();
         let sources = config.sources.len();
-        output.json(
-            &json!({ "ok": is_ok, "files": files, "sources": sources, "unusable": unusable }),
-        );
+        let warnings: Vec<_> = idle.iter().map(ToString::to_string).collect();
+        output.json(&json!({
+            "ok": is_ok,
+            "files": files,
+            "sources": sources,
+            "unusable": unusable,
+            "warnings": warnings,
+        }));
         return code;
     }
     for (domain, why) in &unusable {
         output.line(&format!("{} {domain} cannot be used: {why}", output.style().bad("failed")));
     }
+    for pattern in idle {
+        output.line(&format!("{} {pattern}", output.style().accent("note")));
+    }
     if is_ok {
         output.line(&format!("no faults in {}", files.join(", ")));
     }
     code
+}
+
+/// The patterns that match nothing, as far as the lists of sources are known from earlier runs.
+async fn idle_patterns(
+    config: &Config,
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> Vec<IdlePattern> {
+    let state_dir = session::state_dir(shared, config, environment);
+    if !state_dir.is_ok_and(|folder| folder.is_dir()) {
+        return Vec::new();
+    }
+    match session::open_with(config.clone(), shared, environment).await {
+        Ok(session) => {
+            let idle = session.app.idle_patterns();
+            session.app.close().await;
+            idle
+        }
+        Err(error) => {
+            tracing::debug!(%error, "the lists of earlier runs could not be read");
+            Vec::new()
+        }
+    }
 }
 
 fn show(

@@ -136,7 +136,8 @@ async fn write(
 ) -> anyhow::Result<DescribeReport> {
     let only: Vec<_> = asked.only.iter().map(|text| Pattern::new(text)).collect();
     let is_meant = |tool: &&Tool| {
-        only.is_empty() || only.iter().any(|pattern| pattern.matches(tool.id().as_str()))
+        let goes_by = |pattern: &Pattern| tool.target().goes_by(|name| pattern.matches(name));
+        only.is_empty() || only.iter().any(goes_by)
     };
     let (known, missing): (Vec<_>, Vec<_>) =
         view.tools().filter(is_meant).partition(|tool| file.has(tool) && !asked.again);

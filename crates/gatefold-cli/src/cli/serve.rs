@@ -46,6 +46,7 @@ pub(super) async fn run(
         environment.clone(),
     ));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
+    let judging = tokio::spawn(app.clone().keep_judging_patterns());
     let giving_back = tokio::spawn(memory::give_back_when_quiet());
     let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;
     let served = async {
@@ -59,6 +60,7 @@ pub(super) async fn run(
     drop(socket);
     following.abort();
     counting.abort();
+    judging.abort();
     giving_back.abort();
     app.close().await;
     tracing::info!("stopped");

@@ -42,6 +42,7 @@ pub(super) async fn run(
         environment.clone(),
     ));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
+    let judging = tokio::spawn(app.clone().keep_judging_patterns());
     session::warn_of_unusable(&app);
     app.keep_learning();
     app.accounts().offer_links();
@@ -56,6 +57,7 @@ pub(super) async fn run(
     drop(socket);
     following.abort();
     counting.abort();
+    judging.abort();
     let hurrying = tokio::spawn(async move {
         stop.cancelled().await;
         end_children(HURRIED_END).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
-use gatefold::config::{Config, SourceConfig, SourceSection};
+use gatefold::config::{Config, IdlePattern, SourceConfig, SourceSection};
 use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, build};
 use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
@@ -53,7 +53,9 @@ pub(super) async fn look(
             .any(|one| one.level == Level::Fault && one.place.as_deref() == Some(&*place))
     };
     let mut fit = config;
+    let configured = fit.sources.len();
     fit.sources.retain(|source| !is_blamed(source));
+    let is_all = fit.sources.len() == configured;
     let Some(state_dir) = state_dir else {
         // No gateway can be made, but addresses can be asked.
         let asked = join_all(fit.sources.iter().map(|source| asked(source, environment)))
@@ -64,7 +66,6 @@ pub(super) async fn look(
             |asked| if let ProbeOutcome::Fault(finding) = asked { Some(finding) } else { None };
         return asked.filter_map(fault).collect();
     };
-    let pinned = fit.disclosure.pinned.patterns.clone();
     let sources = fit.sources.clone();
     let reach = source_reach(&fit, state_dir).await.unwrap_or_default();
     let mut longest_install = Duration::ZERO;
@@ -89,8 +90,7 @@ pub(super) async fn look(
     };
     let mut connected: HashMap<Domain, ConnectOutcome> = HashMap::new();
     let in_time = timeout(limit * LIMITS + longest_install, app.connect(&())).await;
-    // A pattern may match tools of a source that did not connect, so patterns are only judged if
-    // all sources connected.
+    // A text may be for a tool of a source that did not connect.
     let is_whole = in_time.as_ref().is_ok_and(|all| all.iter().all(|one| one.result.is_ok()));
     for one in in_time.unwrap_or_default() {
         connected.insert(one.source.domain.clone(), one);
@@ -102,9 +102,10 @@ pub(super) async fn look(
     let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
     findings.extend(sources.iter().filter_map(|source| concealing(source, &app)));
-    if is_whole {
-        findings.extend(pinned.iter().filter_map(|pattern| idle(pattern, &app)));
-    }
+    // One that is about any source may be about one that was not even tried.
+    let idle_patterns = app.idle_patterns();
+    let judged = idle_patterns.iter().filter(|own| is_all || own.domain.is_some());
+    findings.extend(judged.map(idle));
     if let Some(texts) = known.texts {
         findings.extend(texts.judged(app.pin().view(), is_whole));
     }
@@ -112,12 +113,14 @@ pub(super) async fn look(
     findings
 }
 
-/// Whether a pattern of what is pinned matches no tool.
-fn idle(pattern: &gatefold_catalog::Pattern, app: &App) -> Option<Finding> {
-    let matches = app.pin().view().tools().any(|tool| pattern.matches(tool.id().as_str()));
-    let what = format!("`disclosure.pinned` matches no tool: {pattern}");
-    let idle = Finding::new(Section::Configuration, Level::Warning, what);
-    (!matches).then(|| idle.fix("correct it: `gatefold tools list` has the ids"))
+fn idle(pattern: &IdlePattern) -> Finding {
+    let fix = match &pattern.domain {
+        Some(_) => {
+            "correct it: `gatefold tools schema` has the names that the source gives its tools"
+        }
+        None => "correct it: `gatefold tools list` has the ids",
+    };
+    Finding::new(Section::Configuration, Level::Warning, pattern.to_string()).fix(fix)
 }
 
 /// Whether a source's definitions hide something from people that models read.
