@@ -10,9 +10,11 @@ mod notes;
 mod tests;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use bytes::Bytes;
 use gatefold_core::{Payload, Timestamp};
+use gatefold_egress::FirstRedirect;
 use gatefold_policy::secrecy::KnownSecrets;
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::value::RawValue;
@@ -34,6 +36,19 @@ pub struct ReceivedAnswer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub body: Bytes,
+    /// Where its body was cut, if it was.
+    pub cut: Option<StreamCut>,
+}
+
+/// Why a stream was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamCut {
+    /// It did not end within this time.
+    Time(Duration),
+    /// It did not end within the limit of bytes.
+    Size,
+    /// The connection broke.
+    Broken,
 }
 
 /// What a result depends on, besides the answer.
@@ -50,11 +65,35 @@ pub struct AnswerReading<'a> {
     pub now: Timestamp,
 }
 
+impl StreamCut {
+    fn note(self) -> String {
+        match self {
+            Self::Time(time) => {
+                format!(
+                    "the answer is a stream that went on: this is what came in {} s",
+                    time.as_secs_f32()
+                )
+            }
+            Self::Size => "the answer is a stream that went on: this is its beginning".to_owned(),
+            Self::Broken => "the answer is a stream that broke off: this is what came".to_owned(),
+        }
+    }
+}
+
 impl ReceivedAnswer {
+    /// The answer to a call that was carried out and is sent on to read what came of it.
+    pub(crate) fn of_redirect(redirect: &FirstRedirect) -> Self {
+        let path = redirect.path.as_ref().and_then(|path| path.expose().parse().ok());
+        let headers = path.map(|path| (header::LOCATION, path)).into_iter().collect();
+        Self { status: redirect.status, headers, body: Bytes::new(), cut: None }
+    }
+
     /// The result for the model. An API's failure is a result too, one that says how to mend the call.
     pub fn payload(&self, reading: &AnswerReading<'_>) -> Payload {
         let text = self.text().map(|text| self.masked(text, reading.secrets));
-        let result = if is_failure(self.status) {
+        let result = if self.follows_effect(reading.action) {
+            self.redirected(reading)
+        } else if is_failure(self.status) {
             failure::result(self, text.as_deref(), reading)
         } else {
             self.success(text.as_deref(), reading)
@@ -65,6 +104,7 @@ impl ReceivedAnswer {
 
     fn success<'t>(&self, text: Option<&'t str>, reading: &AnswerReading<'_>) -> ToolResult<'t> {
         let mut result = match (text, reading.extract) {
+            _ if self.body.is_empty() && self.cut.is_some() => ToolResult::text(""),
             _ if self.body.is_empty() => ToolResult::text(self.empty_text(reading.action)),
             (Some(text), Some(extract)) => match extract.run(text) {
                 Ok(values) => extracted(values, reading.action.result),
@@ -76,9 +116,31 @@ impl ReceivedAnswer {
             (Some(text), None) => self.text_result(text, reading.action.result),
             (None, _) => self.media_result(reading),
         };
-        let notes = notes::of(self, reading);
+        let mut notes = notes::of(self, reading);
+        notes.extend(self.cut.map(StreamCut::note));
         result.content.extend((!notes.is_empty()).then(|| Block::text(notes.join("; "))));
         result
+    }
+
+    /// Whether it sends its client on to read what came of the call.
+    fn follows_effect(&self, action: &Action) -> bool {
+        let is_read = ["GET", "HEAD", "OPTIONS"].contains(&action.method.as_str());
+        !is_read && matches!(self.status, StatusCode::FOUND | StatusCode::SEE_OTHER)
+    }
+
+    /// Browsers are also sent on where they have to sign in first, and then nothing was done.
+    fn redirected(&self, reading: &AnswerReading<'_>) -> ToolResult<'static> {
+        let status = status_text(self.status);
+        match self.header(header::LOCATION.as_str()) {
+            Some(location) if leads_to_sign_in(&location) => ToolResult::error(format!(
+                "the API answered {status} and leads to its sign-in page, so nothing was done\n{}",
+                reading.credential
+            )),
+            Some(location) => ToolResult::text(format!("{status}: it took effect, see {location}")),
+            None => ToolResult::text(format!(
+                "{status}: it took effect; what came of it is at another address, which is not read"
+            )),
+        }
     }
 
     /// The body, if people can read it.
@@ -183,6 +245,14 @@ impl ReceivedAnswer {
 /// What asks for another request is a failure here, since redirects were followed already.
 fn is_failure(status: StatusCode) -> bool {
     status.as_u16() >= 400 || (status.is_redirection() && status != StatusCode::NOT_MODIFIED)
+}
+
+/// Whether a part of the path is one that pages to sign in have.
+fn leads_to_sign_in(location: &str) -> bool {
+    let path = location.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
+    let plain = |part: &str| part.replace(['-', '_'], "");
+    let names = ["login", "signin", "logon", "sso", "oauth", "authorize"];
+    path.split(['/', '.']).any(|part| names.contains(&plain(part).as_str()))
 }
 
 /// `404 Not Found`.

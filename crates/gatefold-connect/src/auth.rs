@@ -11,7 +11,8 @@ use crate::action::{Action, ParameterPlace, SecurityScheme};
 mod client_credentials;
 
 pub use client_credentials::ClientCredentials;
-use client_credentials::{TokenError, form_encoded};
+pub(crate) use client_credentials::TokenError;
+use client_credentials::form_encoded;
 
 /// How a source signs in at its API, as its configuration says.
 #[derive(Debug)]

@@ -48,6 +48,15 @@ impl MediaClass {
     }
 }
 
+/// Whether a body of this type is a sequence of records that may have no end.
+pub(crate) fn is_stream(media_type: &str) -> bool {
+    MediaClass::of(media_type) == MediaClass::JsonLines
+        || matches!(
+            &*essence(media_type),
+            "text/event-stream" | "application/json-seq" | "application/stream+json"
+        )
+}
+
 /// The media type without its parameters, in small letters.
 pub(crate) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()

@@ -2,7 +2,9 @@
 
 mod credentials;
 mod description;
+mod failures;
 mod prepared;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +15,11 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
-    BoxError, BusyResource, CallError, Clock, Digest, Domain, Payload, RecentMap, Secret, Target,
+    AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload,
+    RecentMap, Secret, Target, UnsentCause, with_causes,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
-use gatefold_egress::{EgressError, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
+use gatefold_egress::{FirstRedirect, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -113,6 +116,21 @@ struct LastCredentials {
     secrets: Arc<KnownSecrets>,
 }
 
+/// A request that was answered.
+struct SentRequest {
+    answer: HttpAnswer,
+    /// Where the answer came from.
+    url: Url,
+    /// The credentials that are not in the settings.
+    signed_with: Vec<Secret>,
+}
+
+enum HttpAnswer {
+    Response(Box<HttpResponse>),
+    /// It was carried out, and where to read of it is not looked at.
+    Redirect(FirstRedirect),
+}
+
 impl HttpApiSettings {
     fn secret_values(&self) -> SecretValues {
         let mut values = SecretValues::default();
@@ -162,16 +180,15 @@ impl HttpApi {
     ) -> Result<Payload, CallError> {
         let target = call.target().clone();
         let Some(definition) = call.definition() else {
-            return Err(
-                self.unavailable("its description of this tool has just changed; look it up again")
-            );
+            let reason = "its description of this tool has just changed; look it up again";
+            return Err(self.not_sent(UnsentCause::Changed, reason));
         };
         let prepared = self.prepared(&target, definition)?;
         let arguments = arguments(&call, &prepared, &target)?;
         let base = self.base(&prepared)?;
         let request = OutgoingRequest::new(&prepared.action, &base, &arguments);
         let request = request.map_err(|error| match error {
-            RequestError::Action { .. } => self.unavailable(error.to_string()),
+            RequestError::Action { .. } => self.not_sent(UnsentCause::SetUp, error.to_string()),
             error => invalid(&target, error.to_string()),
         })?;
         self.take_turn(&context).await?;
@@ -184,14 +201,12 @@ impl HttpApi {
             self.take_turn(&context).await?;
             sent = self.send(&prepared, request, &context, &target).await;
         }
-        let (response, signed_with) = sent?;
+        let SentRequest { answer, url, signed_with } = sent?;
         let has_program = prepared.extract.is_some();
-        let (status, headers) = (response.status(), response.headers().clone());
-        let (url, limit) = (response.url().clone(), context.result_bytes);
-        let room = &context.room;
-        let body = response.read_admitted(limit, |bytes| room.admit(bytes)).await;
-        let body = body.map_err(|error| self.failed(error, &target, limit))?;
-        let answer = ReceivedAnswer { status, headers, body };
+        let answer = match answer {
+            HttpAnswer::Response(response) => self.received(*response, &context, &target).await?,
+            HttpAnswer::Redirect(redirect) => ReceivedAnswer::of_redirect(&redirect),
+        };
         let secrets = self.secrets_with(signed_with);
         let (credential, now) = (self.credential(), self.clock.now());
         let read = move || {
@@ -209,7 +224,11 @@ impl HttpApi {
         }
         // A jq program may take long, and nothing else ends it.
         let read = tokio::task::spawn_blocking(read).await;
-        read.map_err(|_| self.unavailable("its `extract` failed"))
+        read.map_err(|_| {
+            let effect = CallEffect::of_answered(&target.hints);
+            let reason = "its `extract` failed".to_owned();
+            self.no_result(AnswerFault::Unreadable, effect, reason)
+        })
     }
 
     /// Waits for a turn, if calls are limited.
@@ -233,7 +252,8 @@ impl HttpApi {
         if let Some(prepared) = kept().get(&target.digest) {
             return Ok(prepared.clone());
         }
-        let prepared = PreparedAction::of(definition).map_err(|reason| self.unavailable(reason))?;
+        let prepared = PreparedAction::of(definition);
+        let prepared = prepared.map_err(|reason| self.not_sent(UnsentCause::SetUp, reason))?;
         let prepared = Arc::new(prepared);
         kept().insert(target.digest, prepared.clone());
         Ok(prepared)
@@ -245,7 +265,8 @@ impl HttpApi {
         }
         let described = prepared.action.base.as_deref().and_then(|base| base.parse().ok());
         described.ok_or_else(|| {
-            self.unavailable("its description names no server; set `base_url` for this source")
+            let reason = "its description names no server; set `base_url` for this source";
+            self.not_sent(UnsentCause::SetUp, reason)
         })
     }
 
@@ -257,15 +278,35 @@ impl HttpApi {
         request: OutgoingRequest,
         context: &CallContext,
         target: &Target,
-    ) -> Result<(HttpResponse, Vec<Secret>), CallError> {
+    ) -> Result<SentRequest, CallError> {
         let mut own = self.own_credentials(prepared, &context.identity).await?;
         let origin = request.url.origin();
         for is_last in [false, true] {
             let token = self.token(context).await?;
             let outgoing = self.signed(prepared, request.clone(), own.as_ref(), token.as_ref())?;
-            let sent = self.client.send(outgoing, context.deadline).await;
-            let response =
-                sent.map_err(|error| self.failed(error, target, context.result_bytes))?;
+            let signed_with = || {
+                let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
+                own.chain(token.clone()).collect()
+            };
+            let response = match self.client.send(outgoing, context.deadline).await {
+                Ok(response) => response,
+                Err(error) => {
+                    let redirect = error.first_redirect().cloned();
+                    let redirect = redirect.filter(|it| it.follows_effect(&request.method));
+                    let Some(redirect) = redirect else {
+                        return Err(self.unanswered(&error, target));
+                    };
+                    let domain = &self.settings.domain;
+                    let reason = self.masked(&with_causes(&error));
+                    tracing::info!(%domain, reason, "a redirect behind an effect was not followed");
+                    let answer = HttpAnswer::Redirect(redirect);
+                    return Ok(SentRequest {
+                        answer,
+                        url: request.url,
+                        signed_with: signed_with(),
+                    });
+                }
+            };
             let is_refused = response.status() == StatusCode::UNAUTHORIZED;
             if let (Some(Auth::ClientCredentials(account)), Some(token)) =
                 (&self.settings.auth, &token)
@@ -284,8 +325,9 @@ impl HttpApi {
                 own = Some(other);
                 continue;
             }
-            let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
-            return Ok((response, own.chain(token).collect()));
+            let (url, signed_with) = (response.url().clone(), signed_with());
+            let answer = HttpAnswer::Response(Box::new(response));
+            return Ok(SentRequest { answer, url, signed_with });
         }
         unreachable!("the last round returns")
     }
@@ -293,10 +335,7 @@ impl HttpApi {
     async fn token(&self, context: &CallContext) -> Result<Option<Secret>, CallError> {
         let Some(Auth::ClientCredentials(account)) = &self.settings.auth else { return Ok(None) };
         let token = account.token(&self.client, context.deadline).await;
-        token.map(Some).map_err(|error| {
-            let reason = format!("its credentials could not be had: {error}");
-            self.unavailable_because(&reason, error.into())
-        })
+        token.map(Some).map_err(|error| self.without_token(&error))
     }
 
     fn signed(
@@ -313,12 +352,14 @@ impl HttpApi {
         let own = own.into_iter().flat_map(|set| set.iter());
         let own = own.map(|credential| (credential.name.as_str(), &credential.value));
         for (name, value) in configured.chain(own) {
-            let (name, value) = header(name, value).map_err(|reason| self.unavailable(reason))?;
+            let header = header(name, value);
+            let (name, value) =
+                header.map_err(|reason| self.not_sent(UnsentCause::SetUp, reason))?;
             credentials.insert(name, value);
         }
         if let Some(auth) = &self.settings.auth {
             let applied = auth.apply(&prepared.action, token, &mut url, &mut credentials);
-            applied.map_err(|error| self.unavailable(error.to_string()))?;
+            applied.map_err(|error| self.not_sent(UnsentCause::SetUp, error.to_string()))?;
         }
         join_cookies(&mut headers, &mut credentials);
         let request = HttpRequest { headers, credentials, ..HttpRequest::new(method, url) };
@@ -355,37 +396,6 @@ impl HttpApi {
         let credentials = signed_with.into();
         *last = Some(LastCredentials { credentials, secrets: secrets.clone() });
         secrets
-    }
-
-    fn failed(&self, error: EgressError, target: &Target, limit: u64) -> CallError {
-        let tool = target.id.clone();
-        match error {
-            EgressError::TooLarge { size, .. } => {
-                CallError::TooLarge { tool, size: size.unwrap_or(limit.saturating_add(1)), limit }
-            }
-            EgressError::Failed { .. } | EgressError::Timeout { .. }
-                if !target.hints.is_repeatable() =>
-            {
-                CallError::Lost { tool, reason: self.masked(&error.to_string()) }
-            }
-            error => self.unavailable_because(&error.to_string(), error.into()),
-        }
-    }
-
-    fn unavailable(&self, reason: impl AsRef<str>) -> CallError {
-        let domain = self.settings.domain.clone();
-        CallError::Unavailable { domain, reason: self.masked(reason.as_ref()), source: None }
-    }
-
-    fn unavailable_because(&self, reason: &str, source: BoxError) -> CallError {
-        let domain = self.settings.domain.clone();
-        CallError::Unavailable { domain, reason: self.masked(reason), source: Some(source) }
-    }
-
-    /// A reason without secrets: it may name an address with one in its path, or repeat what a token
-    /// endpoint said.
-    fn masked(&self, reason: &str) -> String {
-        self.secrets.mask(reason).into_owned()
     }
 }
 

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use crate::{ApprovalId, Domain, RuleId, ToolId, ToolName};
+use crate::{
+    AnswerFault, ApprovalId, CallEffect, Domain, RuleId, ToolId, ToolName, UnsentCause, with_causes,
+};
 
 /// Any error, kept for the operator of the gateway.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
@@ -55,7 +57,26 @@ pub enum CallError {
     NeedsSignIn { domain: Domain, reason: String },
     /// The source failed recently and gets no calls for a while: nothing was attempted.
     #[error("`{domain}` is unavailable: {reason}")]
-    CircuitOpen { domain: Domain, reason: String },
+    CircuitOpen {
+        domain: Domain,
+        reason: String,
+        retry_after: Duration,
+        /// What it answered last, if it answered.
+        fault: Option<AnswerFault>,
+    },
+    /// The source answered, but not with a result.
+    #[error("`{domain}` gave no result: {reason}; {}", effect.advice(*retry_after))]
+    NoResult {
+        domain: Domain,
+        fault: AnswerFault,
+        effect: CallEffect,
+        /// How long the source wants to be left alone, if it says so.
+        retry_after: Option<Duration>,
+        reason: String,
+    },
+    /// Nothing was sent, and the source has not failed.
+    #[error("`{domain}` was not called: {reason}")]
+    NotSent { domain: Domain, cause: UnsentCause, reason: String },
     /// The call was sent, and its outcome is unknown.
     #[error(
         "the connection ended while `{tool}` was under way; it may have taken effect: {reason}"
@@ -221,6 +242,41 @@ impl CallError {
         }
     }
 
+    /// The message for a caller who must not learn addresses, paths or what a source said that is no
+    /// answer: what happened, and what to do.
+    pub fn for_caller(&self) -> String {
+        match self {
+            Self::Unavailable { domain, .. } | Self::CircuitOpen { domain, .. } => {
+                format!("`{domain}` is temporarily unavailable: it is unreachable")
+            }
+            Self::NoResult { domain, fault, effect, retry_after, .. } => {
+                format!("`{domain}` {fault}; {}", effect.advice(*retry_after))
+            }
+            Self::NotSent { domain, cause, .. } => format!("`{domain}` was not called: {cause}"),
+            Self::Lost { tool, .. } => format!(
+                "the connection ended while `{tool}` was under way; it may have taken effect"
+            ),
+            Self::Protocol { domain, .. } => format!("`{domain}` broke the protocol"),
+            other => other.to_string(),
+        }
+    }
+
+    /// All that is known of a failure of the gateway or its source, for people: the message and its
+    /// causes. None for what the caller alone has to do with.
+    pub fn for_operator(&self) -> Option<String> {
+        let concerns = matches!(
+            self,
+            Self::Unavailable { .. }
+                | Self::NoResult { .. }
+                | Self::NotSent { .. }
+                | Self::Lost { .. }
+                | Self::Protocol { .. }
+                | Self::Approvals { .. }
+                | Self::Audit(_)
+        );
+        concerns.then(|| with_causes(self))
+    }
+
     pub fn kind(&self) -> ErrorKind {
         ErrorKind(match self {
             Self::UnknownTool { .. } | Self::Unknown { .. } => "unknown",
@@ -230,6 +286,8 @@ impl CallError {
             }
             Self::Resume(_) => "resume",
             Self::Unavailable { .. } | Self::CircuitOpen { .. } => "unavailable",
+            Self::NoResult { .. } => "no_result",
+            Self::NotSent { .. } => "not_sent",
             Self::NeedsSignIn { .. } => "sign_in",
             Self::Lost { .. } => "lost",
             Self::Busy { .. } => "busy",

@@ -9,6 +9,7 @@ mod call;
 mod clock;
 mod digest;
 mod error;
+mod failure;
 mod glob;
 mod hidden;
 mod lineage;
@@ -28,6 +29,7 @@ pub use call::{
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
 pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
+pub use failure::{AnswerFault, CallEffect, UnsentCause, with_causes};
 pub use glob::Glob;
 pub use hidden::is_hidden;
 pub use lineage::{Label, Lineage};

@@ -79,6 +79,8 @@ pub struct CallClosed {
     pub at: Timestamp,
     pub took: Duration,
     pub outcome: AuditOutcome,
+    /// Why it failed, for the operator: see `CallError::for_operator`.
+    pub reason: Option<String>,
     pub result_bytes: usize,
 }
 
@@ -176,8 +178,13 @@ impl OpenRecord {
     /// Ends the record, and waits until the end would survive a crash, so that anybody who has the
     /// answer finds it on record. The call was already made, so a log that hangs only delays the
     /// answer.
-    pub(crate) async fn close(mut self, outcome: AuditOutcome, result_bytes: usize) {
-        let Some(kept) = self.end(outcome, result_bytes) else { return };
+    pub(crate) async fn close(
+        mut self,
+        outcome: AuditOutcome,
+        reason: Option<String>,
+        result_bytes: usize,
+    ) {
+        let Some(kept) = self.end(outcome, reason, result_bytes) else { return };
         if timeout(RECORD_WAIT, kept).await.is_err() {
             tracing::warn!(call = %self.id, "a call was answered before its end was on record");
         }
@@ -186,20 +193,21 @@ impl OpenRecord {
     fn end(
         &mut self,
         outcome: AuditOutcome,
+        reason: Option<String>,
         result_bytes: usize,
     ) -> Option<BoxFuture<'static, ()>> {
         let slot = self.slot.take()?;
         self.counters.count(outcome.counted_as());
         let at = self.clock.now();
         let took = self.clock.uptime().saturating_sub(self.began);
-        Some(slot.close(CallClosed { id: self.id, at, took, outcome, result_bytes }))
+        Some(slot.close(CallClosed { id: self.id, at, took, outcome, reason, result_bytes }))
     }
 }
 
 impl Drop for OpenRecord {
     fn drop(&mut self) {
         // Nobody waits for the answer.
-        drop(self.end(AuditOutcome::Cancelled, 0));
+        drop(self.end(AuditOutcome::Cancelled, None, 0));
     }
 }
 
@@ -232,7 +240,7 @@ mod tests {
                 OpenRecord { id, began, clock: clock.clone(), counters: Arc::default(), slot };
             clock.advance(Duration::from_secs(2));
             clock.set(Timestamp::from_millis(date));
-            record.close(AuditOutcome::Done, 0).await;
+            record.close(AuditOutcome::Done, None, 0).await;
             assert_eq!(took.recv().await, Some(Duration::from_secs(2)));
         }
     }

@@ -158,7 +158,8 @@ impl PinnedTurn {
             }
             RunningStep::Asks(questions) => self.park(running, &bound, questions),
         };
-        record.close(outcome, result_bytes).await;
+        let reason = result.as_ref().err().and_then(CallError::for_operator);
+        record.close(outcome, reason, result_bytes).await;
         result
     }
 
@@ -333,19 +334,17 @@ impl PinnedTurn {
     }
 }
 
-/// Tells the circuit breaker how a call ended.
+/// Tells the circuit breaker how a call ended. Whoever answers is there, however wrong the answer.
 fn report(pass: BreakerPass<'_>, result: &Result<Outcome, CallError>) {
     match result {
         Err(
-            CallError::Unavailable { .. }
-            | CallError::Lost { .. }
-            | CallError::Protocol { .. }
-            | CallError::Deadline { .. },
+            CallError::Unavailable { .. } | CallError::Lost { .. } | CallError::Deadline { .. },
         ) => pass.failed(),
         Err(
             CallError::Cancelled
             | CallError::Busy { .. }
             | CallError::CircuitOpen { .. }
+            | CallError::NotSent { .. }
             | CallError::NeedsSignIn { .. },
         ) => drop(pass),
         _ => pass.succeeded(),
@@ -441,5 +440,7 @@ fn paused(slot: &Slot, wait: Duration) -> CallError {
     CallError::CircuitOpen {
         domain: slot.setup.source.domain().clone(),
         reason: format!("its last calls failed; it is tried again in {} s", wait.as_secs() + 1),
+        retry_after: wait,
+        fault: None,
     }
 }

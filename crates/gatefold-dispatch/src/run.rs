@@ -362,7 +362,8 @@ impl PinnedTurn {
     async fn record_unsent(&self, opened: CallOpened, outcome: AuditOutcome) {
         self.count(outcome.counted_as());
         let (id, at) = (opened.id, self.now());
-        let closed = CallClosed { id, at, took: Duration::ZERO, outcome, result_bytes: 0 };
+        let closed =
+            CallClosed { id, at, took: Duration::ZERO, outcome, reason: None, result_bytes: 0 };
         let kept = timeout(RECORD_WAIT, self.dispatcher.ports.audit.refuse(opened, closed)).await;
         if kept.is_err() {
             tracing::warn!(call = %id, "the record of a refused call was not kept in time");

@@ -17,7 +17,9 @@ use crate::redirect::{self, REDIRECT_LIMIT, RedirectStep, is_http, is_same_origi
 use crate::response::earlier;
 use crate::retry::{self, RETRIES};
 use crate::settings::{AGENT, HEAD_BYTES, IDLE_TIMEOUT};
-use crate::{EgressError, HttpRequest, HttpResponse, Reach, Redirects, SendError, Settings};
+use crate::{
+    EgressError, FirstRedirect, HttpRequest, HttpResponse, Reach, Redirects, SendError, Settings,
+};
 
 /// A client for one source. Clones share its connections.
 ///
@@ -101,16 +103,22 @@ impl HttpClient {
         let mut request = self.checked(request)?;
         let first = request.url.clone();
         let mut client = self;
-        for hops in 0..=REDIRECT_LIMIT {
-            let origin = if hops == 0 { UrlOrigin::Caller } else { UrlOrigin::Redirect };
+        let mut first_redirect: Option<FirstRedirect> = None;
+        for _ in 0..=REDIRECT_LIMIT {
+            let onward = first_redirect.clone();
+            let origin = if onward.is_none() { UrlOrigin::Caller } else { UrlOrigin::Redirect };
             let answer = client.patiently(&request, origin, deadline).await;
-            let answer = answer.map_err(|error| match origin {
-                UrlOrigin::Caller => error,
-                UrlOrigin::Redirect => EgressError::onward(&first, error),
+            let answer = answer.map_err(|error| match onward {
+                None => error,
+                Some(redirect) => EgressError::onward(&first, error, redirect),
             })?;
             let step = match request.redirects {
                 Redirects::None => RedirectStep::Answer,
                 Redirects::Follow => redirect::step(&request, answer.status(), answer.headers()),
+            };
+            let mut noted = |to: &Url| {
+                let redirect = || FirstRedirect::new(&request.url, to, answer.status());
+                first_redirect.get_or_insert_with(redirect).clone()
             };
             match step {
                 RedirectStep::Answer => {
@@ -118,10 +126,12 @@ impl HttpClient {
                     return Ok(HttpResponse::new(request.url, answer, deadline, silence));
                 }
                 RedirectStep::Refuse(to, reason) => {
-                    return Err(EgressError::redirected(&request.url, &to, reason));
+                    let redirect = noted(&to);
+                    return Err(EgressError::redirected(&request.url, &to, reason, redirect));
                 }
                 RedirectStep::Follow(to) => {
-                    self.admit_redirect(&request.url, &to)?;
+                    let redirect = noted(&to);
+                    self.admit_redirect(&request.url, &to, redirect)?;
                     if !is_same_origin(&request.url, &to) {
                         client = self.anonymous();
                     }
@@ -129,7 +139,8 @@ impl HttpClient {
                 }
             }
         }
-        Err(EgressError::too_many_redirects(&first))
+        let redirect = first_redirect.expect("each round but the first follows a redirect");
+        Err(EgressError::too_many_redirects(&first, redirect))
     }
 
     /// Begins a request for [`HttpClient::send_once`].
@@ -173,13 +184,18 @@ impl HttpClient {
         Ok(())
     }
 
-    fn admit_redirect(&self, from: &Url, to: &Url) -> Result<(), EgressError> {
-        if !is_same_origin(from, to) {
-            let admitted = self.parts.reach.admit_redirect(to);
-            admitted.map_err(|forbidden| EgressError::onward(from, forbidden.into()))?;
-            self.check_roots(to)?;
+    fn admit_redirect(
+        &self,
+        from: &Url,
+        to: &Url,
+        redirect: FirstRedirect,
+    ) -> Result<(), EgressError> {
+        if is_same_origin(from, to) {
+            return Ok(());
         }
-        Ok(())
+        let admitted = self.parts.reach.admit_redirect(to).map_err(EgressError::from);
+        let admitted = admitted.and_then(|()| self.check_roots(to));
+        admitted.map_err(|error| EgressError::onward(from, error, redirect))
     }
 
     /// Sends a request, and again where that is harmless and of use.

@@ -123,6 +123,23 @@ impl BodyDecoder {
         body.bytes.len()
     }
 
+    /// What has been decoded of a body that goes on.
+    pub(crate) fn into_partial(self) -> Bytes {
+        let body = match self.stage {
+            DecoderStage::Plain(body) => body.bytes,
+            // They hold back what they decoded last. If it does not fit any more, it is left out.
+            DecoderStage::Gzip(mut decoder) => {
+                let _ = decoder.flush();
+                decoder.get_ref().bytes.clone()
+            }
+            DecoderStage::Brotli(mut decoder) => {
+                let _ = decoder.flush();
+                decoder.get_ref().bytes.clone()
+            }
+        };
+        body.into()
+    }
+
     pub(crate) fn finish(self) -> Result<Bytes, DecodeFault> {
         // An answer to HEAD, for one, names a coding and has no body.
         if self.taken == 0 {

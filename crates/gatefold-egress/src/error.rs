@@ -3,11 +3,11 @@ use std::io;
 
 use reqwest::Url;
 
-use crate::ForbiddenHost;
 use crate::connector::BoxError;
 use crate::redaction::redacted;
 use crate::redirect::REDIRECT_LIMIT;
 use crate::resolve::UnresolvedName;
+use crate::{FirstRedirect, ForbiddenHost};
 
 /// Why one request got no answer. The source has the details, and names no URL.
 #[derive(Debug, thiserror::Error)]
@@ -39,15 +39,17 @@ pub enum EgressError {
         "`{url}` redirects to `{to}`, which is not followed: {reason}; use that address if you \
          trust it"
     )]
-    Redirected { url: String, to: String, reason: &'static str },
+    Redirected { url: String, to: String, reason: &'static str, redirect: FirstRedirect },
     #[error("`{url}` redirects more than {REDIRECT_LIMIT} times")]
-    TooManyRedirects { url: String },
+    TooManyRedirects { url: String, redirect: FirstRedirect },
     /// The request was answered with a redirect, which led nowhere.
     #[error("`{url}` redirects elsewhere: {error}")]
     Onward {
         url: String,
-        /// What happened there. Its sources go on as those of this error.
+        /// What happened there.
+        #[source]
         error: Box<EgressError>,
+        redirect: FirstRedirect,
     },
     #[error("{}", too_large(*size, *limit))]
     TooLarge {
@@ -125,16 +127,37 @@ impl EgressError {
         Self::Timeout { url: redacted(url) }
     }
 
-    pub(crate) fn redirected(from: &Url, to: &Url, reason: &'static str) -> Self {
-        Self::Redirected { url: redacted(from), to: redacted(to), reason }
+    pub(crate) fn redirected(
+        from: &Url,
+        to: &Url,
+        reason: &'static str,
+        redirect: FirstRedirect,
+    ) -> Self {
+        Self::Redirected { url: redacted(from), to: redacted(to), reason, redirect }
     }
 
-    pub(crate) fn too_many_redirects(url: &Url) -> Self {
-        Self::TooManyRedirects { url: redacted(url) }
+    pub(crate) fn too_many_redirects(url: &Url, redirect: FirstRedirect) -> Self {
+        Self::TooManyRedirects { url: redacted(url), redirect }
     }
 
-    pub(crate) fn onward(from: &Url, error: Self) -> Self {
-        Self::Onward { url: redacted(from), error: Box::new(error) }
+    pub(crate) fn onward(from: &Url, error: Self, redirect: FirstRedirect) -> Self {
+        Self::Onward { url: redacted(from), error: Box::new(error), redirect }
+    }
+
+    /// Whether the server has answered, though not with what can be used.
+    pub fn is_answered(&self) -> bool {
+        matches!(self, Self::TooLarge { .. } | Self::Encoding { .. })
+            || self.first_redirect().is_some()
+    }
+
+    /// The redirect that the request was answered with, if it was.
+    pub fn first_redirect(&self) -> Option<&FirstRedirect> {
+        match self {
+            Self::Redirected { redirect, .. }
+            | Self::TooManyRedirects { redirect, .. }
+            | Self::Onward { redirect, .. } => Some(redirect),
+            _ => None,
+        }
     }
 
     /// Whether the request certainly reached nobody, so that sending it again is harmless.

@@ -1,5 +1,6 @@
 //! What follows from a redirect (RFC 9110, section 15.4, and what browsers do).
 
+use gatefold_core::Secret;
 use http::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST, HeaderMap,
     HeaderName, LOCATION, PROXY_AUTHORIZATION,
@@ -16,6 +17,28 @@ pub(crate) const REDIRECT_LIMIT: usize = 5;
 const OF_ORIGIN: [HeaderName; 4] = [AUTHORIZATION, COOKIE, HOST, PROXY_AUTHORIZATION];
 /// Headers about a body.
 const OF_BODY: [HeaderName; 3] = [CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE];
+
+/// The first redirect that a request was answered with.
+#[derive(Debug, Clone)]
+pub struct FirstRedirect {
+    pub status: StatusCode,
+    /// The path and the query that it leads to, if it stays at the origin. They may hold secrets.
+    pub path: Option<Secret>,
+}
+
+impl FirstRedirect {
+    pub(crate) fn new(from: &Url, to: &Url, status: StatusCode) -> Self {
+        let query = to.query().map(|query| format!("?{query}")).unwrap_or_default();
+        let path = Secret::new(format!("{}{query}", to.path()));
+        Self { status, path: is_same_origin(from, to).then_some(path) }
+    }
+
+    /// Whether the server has done what a request with this method asks for: then it sends its client
+    /// on to read what came of it.
+    pub fn follows_effect(&self, method: &Method) -> bool {
+        !is_safe(method) && matches!(self.status, StatusCode::FOUND | StatusCode::SEE_OTHER)
+    }
+}
 
 /// What becomes of an answer.
 #[derive(Debug, PartialEq, Eq)]

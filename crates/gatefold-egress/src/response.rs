@@ -13,6 +13,26 @@ use crate::{EgressError, retry};
 /// times as long.
 const PART_BYTES: usize = 4096;
 
+/// What was read of a body.
+#[derive(Debug)]
+pub struct PartialBody {
+    pub bytes: Bytes,
+    pub end: BodyEnd,
+}
+
+/// Where the reading of a body ended.
+#[derive(Debug)]
+pub enum BodyEnd {
+    /// At its end.
+    Whole,
+    /// At the deadline.
+    Late,
+    /// At the limit of bytes.
+    Full,
+    /// Where the connection broke.
+    Broken(EgressError),
+}
+
 /// The head of an answer, and its body to be read. The head of a compressed one says neither its
 /// coding nor its length.
 #[derive(Debug)]
@@ -85,6 +105,49 @@ impl HttpResponse {
             }
         }
         decoder.finish().map_err(|fault| self.fault(fault, limit))
+    }
+
+    /// The same answer, whose body has to end earlier.
+    #[must_use]
+    pub fn ending_by(self, deadline: Instant) -> Self {
+        Self { deadline: self.deadline.min(deadline), ..self }
+    }
+
+    /// Reads a body that may have no end: what comes of it within the deadline and `limit` bytes, also
+    /// if the connection breaks meanwhile. Waits for `admit` as
+    /// [`read_admitted`](Self::read_admitted) does.
+    pub async fn read_stream<F: Future<Output = ()>>(
+        mut self,
+        limit: u64,
+        admit: impl Fn(usize) -> F,
+    ) -> Result<PartialBody, EgressError> {
+        let mut decoder =
+            BodyDecoder::new(self.coding, limit).map_err(|it| self.fault(it, limit))?;
+        let end = 'read: loop {
+            let chunk = match self.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break BodyEnd::Whole,
+                Err(EgressError::Timeout { .. }) => break BodyEnd::Late,
+                Err(error) => break BodyEnd::Broken(error),
+            };
+            tokio::task::consume_budget().await;
+            // There is always more of a stream without pauses, so the time is looked at here too.
+            if Instant::now() >= self.deadline {
+                break BodyEnd::Late;
+            }
+            for part in chunk.chunks(PART_BYTES) {
+                match decoder.push(part) {
+                    Ok(()) => admit(decoder.decoded()).await,
+                    Err(DecodeFault::TooLarge) => break 'read BodyEnd::Full,
+                    Err(fault) => return Err(self.fault(fault, limit)),
+                }
+            }
+        };
+        let bytes = match end {
+            BodyEnd::Whole => decoder.finish().map_err(|fault| self.fault(fault, limit))?,
+            _ => decoder.into_partial(),
+        };
+        Ok(PartialBody { bytes, end })
     }
 
     fn fault(&self, fault: DecodeFault, limit: u64) -> EgressError {

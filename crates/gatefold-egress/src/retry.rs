@@ -53,7 +53,7 @@ pub(crate) fn after_answer(
 }
 
 /// The wait that an answer asks for, from now on.
-pub(crate) fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
+pub fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     retry_after(headers, Duration::from_millis(SystemClock.now().as_millis()))
 }
 

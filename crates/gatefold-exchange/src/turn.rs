@@ -412,7 +412,7 @@ fn without_owner(error: CallError) -> CallError {
 fn log_failure(error: &CallError) {
     if let CallError::Audit(source) = error {
         tracing::error!(%source, "an audit record could not be opened");
-    } else if let CallError::Protocol { domain, reason, .. } = error {
-        tracing::warn!(%domain, reason, "a source broke the protocol");
+    } else if let Some(reason) = error.for_operator() {
+        tracing::warn!(kind = error.kind().as_str(), reason, "a call failed");
     }
 }

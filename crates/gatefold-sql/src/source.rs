@@ -17,7 +17,10 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
-use gatefold_core::{BoxError, BusyResource, CallError, Clock, Domain, Payload, Target};
+use gatefold_core::{
+    AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Domain, Payload, Target,
+    UnsentCause, with_causes,
+};
 use gatefold_dispatch::{AdmittedCall, CallContext, DataOwner, StatelessSource};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -60,6 +63,8 @@ enum ToolError {
     /// The caller can mend it.
     Arguments(String),
     Database(DatabaseError),
+    /// Whether a change was kept is not known.
+    Uncertain(DatabaseError),
     /// A person did not agree, or could not be asked.
     NotWritten(String),
 }
@@ -168,6 +173,9 @@ impl DatabaseSource {
                 return CallError::InvalidArguments { tool, message, data: None };
             }
             ToolError::NotWritten(reason) => return CallError::NotApproved { tool, reason },
+            ToolError::Uncertain(error) => {
+                return CallError::Lost { tool, reason: with_causes(&error) };
+            }
             ToolError::Database(error) => error,
         };
         match database {
@@ -180,9 +188,21 @@ impl DatabaseSource {
             | DatabaseError::TooMuch(_) => {
                 CallError::InvalidArguments { tool, message: database.to_string(), data: None }
             }
-            other => {
-                let reason = other.to_string();
-                CallError::Unavailable { domain, reason, source: Some(other.into()) }
+            DatabaseError::Privileged { .. } => {
+                let (cause, reason) = (UnsentCause::SetUp, database.to_string());
+                CallError::NotSent { domain, cause, reason }
+            }
+            // A change is kept by the commit alone, and this was before it.
+            DatabaseError::Failed(_) => CallError::NoResult {
+                domain,
+                fault: AnswerFault::Unreadable,
+                effect: CallEffect::Nothing,
+                retry_after: None,
+                reason: with_causes(&database),
+            },
+            DatabaseError::Unreachable { .. } => {
+                let reason = database.to_string();
+                CallError::Unavailable { domain, reason, source: Some(database.into()) }
             }
         }
     }

@@ -108,7 +108,15 @@ async fn client_loop(
         tokio::task::yield_now().await;
         let (at, outcome) = (SystemClock.now(), AuditOutcome::Done);
         let began = Instant::now();
-        slot.close(CallClosed { id, at, took: at.since(now), outcome, result_bytes: 800 }).await;
+        slot.close(CallClosed {
+            id,
+            at,
+            took: at.since(now),
+            outcome,
+            reason: None,
+            result_bytes: 800,
+        })
+        .await;
         took.push((open, began.elapsed()));
     }
     took

@@ -201,6 +201,7 @@ impl Drop for RecordSlot {
             at,
             took: self.clock.uptime().saturating_sub(self.began),
             outcome: AuditOutcome::Cancelled,
+            reason: None,
             result_bytes: 0,
         };
         // Nobody waits for this end, so it can be written with the next commit.

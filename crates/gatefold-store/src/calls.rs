@@ -35,6 +35,8 @@ pub struct CallRecord {
     /// `expired`.
     pub outcome: String,
     pub error_kind: Option<String>,
+    /// Why it failed: the error and its causes, for the operator.
+    pub error_reason: Option<String>,
     /// Until when a suspended call may be resumed.
     pub expires_at: Option<Timestamp>,
     /// When it ended. None while it is open or suspended.
@@ -109,7 +111,8 @@ macro_rules! records {
              organisations, agent, client, operation, subject, domain, tool, \
              lower(hex(tool_digest)) AS tool_digest, rule, decided_by, \
              lower(hex(arguments_digest)) AS arguments_digest, arguments_bytes, outcome, \
-             error_kind, expires_at, closed_at, took_ms, result_bytes, token FROM calls ",
+             error_kind, error_reason, expires_at, closed_at, took_ms, result_bytes, token \
+             FROM calls ",
             $rest
         )
     };
@@ -272,6 +275,7 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
         arguments_bytes: number("arguments_bytes")?.unwrap_or_default(),
         outcome: row.try_get("outcome")?,
         error_kind: row.try_get("error_kind")?,
+        error_reason: row.try_get("error_reason")?,
         expires_at: moment("expires_at")?,
         closed_at: moment("closed_at")?,
         took_ms: number("took_ms")?,

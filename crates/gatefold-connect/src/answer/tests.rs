@@ -32,6 +32,7 @@ fn received(status: u16, headers: &[(&str, &str)], body: &[u8]) -> ReceivedAnswe
         status: StatusCode::from_u16(status).unwrap(),
         headers: headers.collect(),
         body: Bytes::copy_from_slice(body),
+        cut: None,
     }
 }
 

@@ -53,6 +53,8 @@ struct LivingToken {
 pub enum TokenError {
     #[error("its token endpoint could not be asked")]
     Egress(#[source] EgressError),
+    #[error("the answer of its token endpoint cannot be read")]
+    Unreadable(#[source] EgressError),
     #[error(
         "its token endpoint answered {status}{words}; check `client_id`, `client_secret` and `scopes`"
     )]
@@ -170,8 +172,12 @@ impl ClientCredentials {
         let request = request.body(form_of(self, wants_body));
         let answer = client.send(request, deadline).await.map_err(TokenError::Egress)?;
         let status = answer.status();
-        let body = answer.read_capped(ANSWER_LIMIT).await.map_err(TokenError::Egress)?;
-        Ok((status, body))
+        match answer.read_capped(ANSWER_LIMIT).await {
+            Ok(body) => Ok((status, body)),
+            // The status says enough.
+            Err(_) if !status.is_success() => Ok((status, Bytes::new())),
+            Err(error) => Err(TokenError::Unreadable(error)),
+        }
     }
 }
 

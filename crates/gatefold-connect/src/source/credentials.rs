@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gatefold_core::{BoxError, CallError, UpstreamIdentity};
+use gatefold_core::{BoxError, CallError, UpstreamIdentity, with_causes};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, RefusalCause,
 };
@@ -93,7 +93,7 @@ impl HttpApi {
             let domain = self.settings.domain.clone();
             return CallError::NeedsSignIn { domain, reason: error.reason };
         }
-        let reason = format!("its credentials could not be had: {error}");
-        self.unavailable_because(&reason, error.into())
+        let reason = format!("its credentials could not be had: {}", with_causes(&error));
+        self.unavailable(reason)
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use gatefold_catalog::{Request, Tool, View, call_signature, differences, object_fields};
-use gatefold_core::{CallError, Operation, Outcome, Payload};
+use gatefold_core::{CallError, Domain, Operation, Outcome, Payload};
 use serde_json::value::RawValue;
 
 use super::GatewayLimits;
@@ -138,7 +138,8 @@ impl<'a> Rendering<'a> {
         match outcome {
             Outcome::Done(payload) if payload.json.get().len() > self.limits.result_bytes => {
                 let (size, limit) = (payload.json.get().len(), self.limits.result_bytes);
-                Err(UsageError::new(too_large(name, size as u64, limit as u64)).into())
+                let text = too_large(name, size as u64, limit as u64) + self.effect_note();
+                Err(UsageError::new(text).into())
             }
             Outcome::Done(payload) => Ok(payload),
             Outcome::Suspended(_) => Err(UsageError::new(format!(
@@ -162,12 +163,6 @@ impl<'a> Rendering<'a> {
             CallError::UnknownTool { name, nearest } => {
                 unknown_tool(self.view, name.as_str(), nearest)
             }
-            CallError::Unavailable { domain, .. } | CallError::CircuitOpen { domain, .. } => {
-                format!(
-                    "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is \
-                 unreachable. Other domains are still available."
-                )
-            }
             CallError::NeedsSignIn { domain, reason } => format!(
                 "Tool '{name}' cannot be called yet: upstream server '{domain}' {reason}. Tell the \
                  user, and call it again once that is done."
@@ -176,14 +171,6 @@ impl<'a> Rendering<'a> {
                 "Tool '{name}' is busy: upstream server '{domain}' {}. {}",
                 of.reason(),
                 sentence(&of.advice())
-            ),
-            CallError::Deadline { limit, .. } => format!(
-                "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",
-                limit.as_secs_f32()
-            ),
-            CallError::Lost { .. } => format!(
-                "Tool '{name}' did not finish: the connection to its upstream server ended while \
-                 the call was under way. It may have taken effect all the same."
             ),
             CallError::Refused { code: MISSING_CAPABILITY, message, data, .. } => {
                 let message = match lacking(data.as_deref()) {
@@ -202,17 +189,63 @@ impl<'a> Rendering<'a> {
                 let body = self.source_error(message, signature, data.as_deref());
                 return Reply { is_error: true, ..Reply::text(&body) };
             }
-            CallError::TooLarge { size, limit, .. } => too_large(name, *size, *limit),
-            CallError::Protocol { domain, .. } => format!(
-                "Tool '{name}' failed: upstream server '{domain}' broke the protocol. Other \
-                 domains are still available."
-            ),
             CallError::Denied { rule, .. } => {
                 format!("Tool '{name}' is not allowed by rule '{rule}'.")
             }
-            other => sentence(&other.to_string()),
+            other => self.failure(other),
         };
         UsageError::new(text).into()
+    }
+
+    /// The text for a call that was admitted and has no result.
+    fn failure(&self, error: &CallError) -> String {
+        let name = self.name();
+        match error {
+            CallError::Unavailable { domain, .. } => unreachable_text(name, domain),
+            CallError::CircuitOpen { domain, retry_after, fault, .. } => {
+                let why = match fault {
+                    None => unreachable_text(name, domain),
+                    Some(fault) => {
+                        format!("Tool '{name}' was not called: upstream server '{domain}' {fault}.")
+                    }
+                };
+                format!("{why} Nothing was sent; try again in {} s.", retry_after.as_secs() + 1)
+            }
+            CallError::NoResult { domain, fault, effect, retry_after, .. } => format!(
+                "Tool '{name}' gave no result: upstream server '{domain}' {fault}. {}",
+                sentence(&effect.advice(*retry_after))
+            ),
+            CallError::NotSent { cause, .. } => {
+                format!("Tool '{name}' was not called, and nothing was done: {cause}.")
+            }
+            CallError::Deadline { limit, .. } => format!(
+                "Tool '{name}' did not answer within {} s. It may have taken effect all the same.",
+                limit.as_secs_f32()
+            ),
+            CallError::Lost { .. } => format!(
+                "Tool '{name}' did not finish: the connection to its upstream server ended while \
+                 the call was under way. It may have taken effect all the same."
+            ),
+            CallError::TooLarge { size, limit, .. } => {
+                too_large(name, *size, *limit) + self.effect_note()
+            }
+            CallError::Protocol { domain, .. } => {
+                let effect = self.effect_note();
+                format!(
+                    "Tool '{name}' failed: upstream server '{domain}' broke the protocol.{effect} \
+                     Other domains are still available."
+                )
+            }
+            other => sentence(&other.to_string()),
+        }
+    }
+
+    /// What to add about a call that was answered, if repeating it may do harm.
+    fn effect_note(&self) -> &'static str {
+        match self.tool {
+            Some(tool) if tool.target().hints.is_repeatable() => "",
+            _ => " It may have taken effect all the same.",
+        }
     }
 }
 
@@ -229,6 +262,14 @@ fn lacking(data: Option<&RawValue>) -> Option<String> {
     let required = object_fields(required)?;
     let names: Vec<_> = required.iter().map(|(name, _)| name.as_ref()).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// What is said where nothing was answered.
+fn unreachable_text(name: &str, domain: &Domain) -> String {
+    format!(
+        "Tool '{name}' is temporarily unavailable: upstream server '{domain}' is unreachable. Other \
+         domains are still available."
+    )
 }
 
 fn too_large(name: &str, size: u64, limit: u64) -> String {
@@ -292,11 +333,12 @@ fn without_text(blocks: &[Block<'_>]) -> String {
 
 /// An error's texts, one a line, or the structured content if there is none.
 fn joined(texts: &[Block<'_>], structured: Option<&RawValue>) -> String {
-    if texts.is_empty() {
-        return structured.map_or("the tool reported an error", RawValue::get).to_owned();
-    }
     let contents = texts.iter().filter_map(|block| unquoted(block.text?));
-    contents.collect::<Vec<_>>().join("\n")
+    let text = contents.collect::<Vec<_>>().join("\n");
+    if !text.trim().is_empty() {
+        return text;
+    }
+    structured.map_or("the tool reported an error and did not say why", RawValue::get).to_owned()
 }
 
 /// The envelope as a text block. If it replaces a single text, it keeps that block's other fields.

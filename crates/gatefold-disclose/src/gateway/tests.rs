@@ -8,8 +8,8 @@ use gatefold_catalog::{
     search, token_bound,
 };
 use gatefold_core::{
-    BusyResource, Domain, Operation, Payload, RuleId, Suspension, TaskHandle, Timestamp, ToolId,
-    ToolName,
+    AnswerFault, BusyResource, CallEffect, Domain, Operation, Payload, RuleId, Suspension,
+    TaskHandle, Timestamp, ToolId, ToolName, UnsentCause,
 };
 use insta::assert_snapshot;
 
@@ -531,6 +531,25 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     assert_snapshot!(failed(unknown(&[])), @r#"isError {"error":"Unknown tool 'apollo_search'. Use discover_tools to browse available tools."}"#);
     let (reason, source) = ("exited".to_owned(), None);
     assert_snapshot!(failed(CallError::Unavailable { domain: domain.clone(), reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is temporarily unavailable: upstream server 'hubspot' is unreachable. Other domains are still available."}"#);
+    let paused = |fault| CallError::CircuitOpen {
+        domain: domain.clone(),
+        reason: "`http://10.0.0.1/s3cret` failed".to_owned(),
+        retry_after: Duration::from_secs(4),
+        fault,
+    };
+    assert_snapshot!(failed(paused(None)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is temporarily unavailable: upstream server 'hubspot' is unreachable. Other domains are still available. Nothing was sent; try again in 5 s."}"#);
+    assert_snapshot!(failed(paused(Some(AnswerFault::Status(401)))), @r#"isError {"error":"Tool 'hubspot__contacts_search' was not called: upstream server 'hubspot' answered with status 401: it does not accept the gateway's credentials. Nothing was sent; try again in 5 s."}"#);
+    let no_result = |fault, effect, wait_s: Option<u64>| CallError::NoResult {
+        domain: domain.clone(),
+        fault,
+        effect,
+        retry_after: wait_s.map(Duration::from_secs),
+        reason: "`http://10.0.0.1/s3cret` ended".to_owned(),
+    };
+    assert_snapshot!(failed(no_result(AnswerFault::EndedEarly, CallEffect::Certain, None)), @r#"isError {"error":"Tool 'hubspot__contacts_search' gave no result: upstream server 'hubspot' ended its answer early. It took effect, so do not call it again."}"#);
+    assert_snapshot!(failed(no_result(AnswerFault::Status(429), CallEffect::Nothing, Some(7))), @r#"isError {"error":"Tool 'hubspot__contacts_search' gave no result: upstream server 'hubspot' answered with status 429: it has had too many calls. Nothing was done; it may be called again in 7 s."}"#);
+    let (cause, reason) = (UnsentCause::SetUp, "set `base_url`".to_owned());
+    assert_snapshot!(failed(CallError::NotSent { domain: domain.clone(), cause, reason }), @r#"isError {"error":"Tool 'hubspot__contacts_search' was not called, and nothing was done: it is not set up completely; tell the user, and do not call it again before that is mended."}"#);
     let busy = |of| CallError::Busy { domain: domain.clone(), of };
     assert_snapshot!(failed(busy(BusyResource::Calls)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' has too many calls waiting. Try again shortly."}"#);
     assert_snapshot!(failed(busy(BusyResource::Places)), @r#"isError {"error":"Tool 'hubspot__contacts_search' is busy: upstream server 'hubspot' had no place free before the call's deadline, and nothing was sent. Try again shortly."}"#);

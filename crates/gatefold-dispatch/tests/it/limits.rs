@@ -44,7 +44,9 @@ async fn a_hung_source_does_not_slow_the_others() {
 async fn the_breaker_opens_when_a_source_fails_and_not_when_a_call_does() {
     for (tool, expected) in [
         ("unplug", BreakerState::Open),
-        ("garble", BreakerState::Open),
+        ("garble", BreakerState::Closed),
+        ("misanswer", BreakerState::Closed),
+        ("withhold", BreakerState::Closed),
         ("lose", BreakerState::Open),
         ("rest", BreakerState::Closed),
         ("hang", BreakerState::Open),

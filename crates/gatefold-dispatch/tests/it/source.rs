@@ -6,8 +6,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    CallError, CallId, Domain, Label, Operation, Outcome, Payload, Principal, Resume, RuleId,
-    Suspension, TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId, ToolName, UpstreamIdentity,
+    AnswerFault, CallEffect, CallError, CallId, Domain, Label, Operation, Outcome, Payload,
+    Principal, Resume, RuleId, Suspension, TaskAct, TaskHandle, TaskRequest, Timestamp, ToolId,
+    ToolName, UnsentCause, UpstreamIdentity,
 };
 use gatefold_dispatch::{
     AskError, CallContext, Caller, Event, NestedOptions, Question, Source, SourceState,
@@ -24,9 +25,33 @@ use crate::world::{ASKED, retrying};
 
 /// The default tools of a source.
 pub(crate) const TOOLS: &[&str] = &[
-    "again", "ask", "badger", "begin", "big", "both", "brood", "browse", "chat", "cope", "crowd",
-    "echo", "fail", "garble", "hang", "hasty", "lose", "mumble", "nap", "nest", "refuse", "rest",
-    "twice", "unplug", "wait",
+    "again",
+    "ask",
+    "badger",
+    "begin",
+    "big",
+    "both",
+    "brood",
+    "browse",
+    "chat",
+    "cope",
+    "crowd",
+    "echo",
+    "fail",
+    "garble",
+    "hang",
+    "hasty",
+    "lose",
+    "misanswer",
+    "mumble",
+    "nap",
+    "nest",
+    "refuse",
+    "rest",
+    "twice",
+    "unplug",
+    "wait",
+    "withhold",
 ];
 
 /// How long `hasty` waits for an answer.
@@ -234,6 +259,18 @@ impl FakeSource {
                 tool: permit.target().id.clone(),
                 reason: "as asked".to_owned(),
             }),
+            "misanswer" => Err(CallError::NoResult {
+                domain: self.domain.clone(),
+                fault: AnswerFault::EndedEarly,
+                effect: CallEffect::Possible,
+                retry_after: None,
+                reason: "as asked".to_owned(),
+            }),
+            "withhold" => Err(CallError::NotSent {
+                domain: self.domain.clone(),
+                cause: UnsentCause::Credentials,
+                reason: "as asked".to_owned(),
+            }),
             "nest" => nest(&context, arguments, self.nest_options()).await,
             "refuse" => Err(CallError::Refused {
                 tool: permit.target().id.clone(),
@@ -244,6 +281,8 @@ impl FakeSource {
             "rest" => Err(CallError::CircuitOpen {
                 domain: self.domain.clone(),
                 reason: "as asked".to_owned(),
+                retry_after: Duration::ZERO,
+                fault: None,
             }),
             "unplug" => Err(CallError::Unavailable {
                 domain: self.domain.clone(),

@@ -109,3 +109,22 @@ fn the_coding_is_that_of_the_head() {
         assert_eq!(headers.contains_key(CONTENT_LENGTH), is_kept, "{values:?}");
     }
 }
+
+#[test]
+fn what_came_of_a_stream_so_far_can_be_read() {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(b"data: 1\n\n").unwrap();
+    encoder.flush().unwrap();
+    encoder.write_all(b"data: 2\n\n").unwrap();
+    encoder.flush().unwrap();
+    for (coding, body, expected) in [
+        (Coding::Gzip, encoder.get_ref().clone(), "data: 1\n\ndata: 2\n\n"),
+        (Coding::Plain, b"data: 1\n\ndata: 2".to_vec(), "data: 1\n\ndata: 2"),
+    ] {
+        for size in 1..=body.len() {
+            let mut decoder = BodyDecoder::new(coding, 1024).unwrap();
+            body.chunks(size).for_each(|part| decoder.push(part).unwrap());
+            assert_eq!(decoder.into_partial(), expected, "{coding:?} in pieces of {size}");
+        }
+    }
+}

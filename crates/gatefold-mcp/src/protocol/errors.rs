@@ -97,7 +97,7 @@ impl RpcError {
             | CallError::Unknown { .. }
             | CallError::Denied { .. }
             | CallError::Resume(_)) => Self::new(INVALID_PARAMS, error.to_string()),
-            error => Self::new(INTERNAL_ERROR, error.to_string()),
+            error => Self::new(INTERNAL_ERROR, error.for_caller()),
         }
     }
 

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use gatefold_core::UpstreamIdentity;
+use gatefold_core::{AnswerFault, UpstreamIdentity};
 use tokio::time::Instant;
 
 /// The most identities whose failures one source remembers. Further ones get no pause.
@@ -16,8 +16,12 @@ pub(crate) struct Backoffs {
 }
 
 impl Backoffs {
-    pub(crate) fn failed(&mut self, identity: &UpstreamIdentity) {
-        self.note(identity, Backoff::failed);
+    /// Notes a session that did not start, and what was answered instead, if anything was.
+    pub(crate) fn failed(&mut self, identity: &UpstreamIdentity, fault: Option<AnswerFault>) {
+        self.note(identity, |own| {
+            own.failed();
+            own.fault = fault;
+        });
     }
 
     /// See [`Backoff::ended_early`].
@@ -34,7 +38,12 @@ impl Backoffs {
         self.failing.get(identity)?.wait()
     }
 
-    fn note(&mut self, identity: &UpstreamIdentity, change: fn(&mut Backoff)) {
+    /// What was answered instead of a session, if the last one did not start for that.
+    pub(crate) fn fault(&self, identity: &UpstreamIdentity) -> Option<AnswerFault> {
+        self.failing.get(identity)?.fault
+    }
+
+    fn note(&mut self, identity: &UpstreamIdentity, change: impl FnOnce(&mut Backoff)) {
         if self.failing.len() >= FAILING_LIMIT && !self.failing.contains_key(identity) {
             self.failing.retain(|_, own| own.wait().is_some());
         }
@@ -51,6 +60,7 @@ impl Backoffs {
 struct Backoff {
     failures: u32,
     until: Option<Instant>,
+    fault: Option<AnswerFault>,
 }
 
 impl Backoff {
@@ -126,18 +136,18 @@ mod tests {
     async fn the_failures_of_one_identity_pause_no_other() {
         let user = |n: usize| UpstreamIdentity::User(UserId::new(format!("user-{n}")));
         let mut backoffs = Backoffs::default();
-        backoffs.failed(&user(0));
+        backoffs.failed(&user(0), None);
         assert!(backoffs.wait(&user(0)).is_some());
         assert_eq!(backoffs.wait(&user(1)), None);
         assert_eq!(backoffs.wait(&UpstreamIdentity::Shared), None);
         backoffs.succeeded(&user(0));
         assert_eq!(backoffs.wait(&user(0)), None);
         for n in 0..=FAILING_LIMIT {
-            backoffs.failed(&user(n));
+            backoffs.failed(&user(n), None);
         }
         assert_eq!(backoffs.failing.len(), FAILING_LIMIT);
         tokio::time::advance(Backoff::LONGEST).await;
-        backoffs.failed(&user(FAILING_LIMIT));
+        backoffs.failed(&user(FAILING_LIMIT), None);
         assert_eq!(backoffs.failing.len(), 1, "expired ones make room");
     }
 }

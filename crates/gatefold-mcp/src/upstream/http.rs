@@ -26,7 +26,7 @@ use super::back_channel::{
 use super::credentials::CredentialHeaders;
 use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled, without_secrets};
 use super::notices::ServerNotices;
-use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
+use super::request::{PENDING_REQUESTS, RequestKind, StatusRefusal, WireError, WireRequest};
 use crate::protocol::headers::{
     EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
 };
@@ -37,7 +37,7 @@ mod body;
 mod events;
 mod stream;
 
-use self::body::{checked, describe_status, read_capped, refused, with_cause};
+use self::body::{checked, read_capped, refused, with_cause};
 pub(crate) use self::stream::STREAM_EVENT_BYTES;
 
 /// The fault of an answer that cannot be read.
@@ -248,7 +248,7 @@ impl HttpWire {
     fn note_session(&self, response: &Response) -> Result<(), WireError> {
         let status = response.status();
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(WireError::Refused(describe_status(status)));
+            return Err(WireError::Refused(StatusRefusal::of(status, response.headers())));
         }
         let session = response.headers().get(SESSION_ID).and_then(|value| value.to_str().ok());
         if let (Era::Handshake, Some(session)) = (self.era, session) {

@@ -11,7 +11,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{BoxError, Domain, UpstreamIdentity};
+use gatefold_core::{AnswerFault, BoxError, Domain, UpstreamIdentity};
 use gatefold_dispatch::{CredentialSet, Credentials};
 use gatefold_egress::HttpClient;
 use gatefold_policy::secrecy::KnownSecrets;
@@ -45,6 +45,10 @@ pub(crate) struct ConnectError {
     /// Whether its time ran out.
     pub(crate) is_late: bool,
     pub(crate) lack: ConnectLack,
+    /// What it answered instead of a greeting, if it answered.
+    pub(crate) fault: Option<AnswerFault>,
+    /// How long it wants to be left alone, if it says so.
+    pub(crate) retry_after: Option<Duration>,
     #[source]
     source: Option<BoxError>,
 }
@@ -63,7 +67,15 @@ pub(crate) enum ConnectLack {
 impl ConnectError {
     pub(crate) fn new(reason: impl Into<String>) -> Self {
         let (reason, lack) = (reason.into(), ConnectLack::Answer);
-        Self { reason, last_lines: Vec::new(), is_late: false, lack, source: None }
+        Self {
+            reason,
+            last_lines: Vec::new(),
+            is_late: false,
+            lack,
+            fault: None,
+            retry_after: None,
+            source: None,
+        }
     }
 }
 
@@ -375,6 +387,15 @@ impl EraLadder<'_> {
             GreetingError::Wire(WireError::NoCredentials(_)) => ConnectLack::Credentials,
             _ => ConnectLack::Answer,
         };
+        let (fault, retry_after) = match &refusal {
+            GreetingError::Wire(WireError::Refused(status) | WireError::TurnedAway(status)) => {
+                (Some(status.fault()), status.retry_after)
+            }
+            GreetingError::Wire(WireError::Broken(_) | WireError::TooLarge(_))
+            | GreetingError::Unreadable(_) => (Some(AnswerFault::Unreadable), None),
+            GreetingError::Refused(_) => (Some(AnswerFault::RefusedGreeting), None),
+            GreetingError::Wire(_) | GreetingError::Late => (None, None),
+        };
         let told = ConnectError::new(match refusal {
             GreetingError::Late => {
                 let limit = self.limit.as_secs_f32();
@@ -385,7 +406,7 @@ impl EraLadder<'_> {
             GreetingError::Unreadable(reason) => format!("the handshake failed: {reason}"),
             GreetingError::Wire(error) => error.to_string(),
         });
-        ConnectError { is_late, lack, ..told }
+        ConnectError { is_late, lack, fault, retry_after, ..told }
     }
 }
 

@@ -104,7 +104,10 @@ impl ServerMessage<'_> {
             message: error.get().into(),
             data: None,
         });
-        let message = bounded(&error.message).to_owned();
+        let message = match bounded(&error.message) {
+            text if text.trim().is_empty() => format!("no reason given (code {})", error.code),
+            text => text.to_owned(),
+        };
         let data = error.data.filter(|data| data.get().len() <= ERROR_DATA_BYTES);
         let data = data.map(ToOwned::to_owned);
         Some(Reply::Error(RpcError { data, ..RpcError::new(error.code, message) }))

@@ -1,10 +1,14 @@
 //! One request on its way to a server, and why it may have no answer.
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
-use ::http::header::{HeaderName, HeaderValue};
-
+use ::http::StatusCode;
+use ::http::header::{HeaderMap, HeaderName, HeaderValue};
+use gatefold_core::{AnswerFault, CallEffect, Hints};
 use gatefold_dispatch::{MemoryShare, ResultRoom};
+use gatefold_egress::asked_wait;
 
 use super::back_channel::BackChannel;
 
@@ -95,9 +99,51 @@ pub(crate) enum WireError {
     /// The server did nothing: somebody has to sign in first.
     #[error("{0}")]
     NeedsSignIn(String),
+    /// The server answered with a status of HTTP and no message.
     #[error("{0}")]
-    Refused(String),
-    /// The server did not act on it, because it could not make sense of it.
+    Refused(StatusRefusal),
+    /// The same, and the server did not act on it, because it could not make sense of it.
     #[error("{0}")]
-    TurnedAway(String),
+    TurnedAway(StatusRefusal),
+}
+
+/// An answer that is only a status of HTTP.
+#[derive(Debug, Clone)]
+pub(crate) struct StatusRefusal {
+    pub(crate) status: StatusCode,
+    /// How long the server wants to be left alone, if it says so.
+    pub(crate) retry_after: Option<Duration>,
+}
+
+impl StatusRefusal {
+    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Self {
+        Self { status, retry_after: asked_wait(headers) }
+    }
+
+    pub(crate) fn fault(&self) -> AnswerFault {
+        AnswerFault::Status(self.status.as_u16())
+    }
+
+    /// What a request may have done that was answered so. Only an error of the server's own may come
+    /// after it has begun (RFC 9110, section 15.6).
+    pub(crate) fn effect(&self, hints: Hints) -> CallEffect {
+        match (self.status.is_server_error(), hints.is_repeatable()) {
+            (false, _) => CallEffect::Nothing,
+            (true, true) => CallEffect::Repeatable,
+            (true, false) => CallEffect::Possible,
+        }
+    }
+}
+
+impl fmt::Display for StatusRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let status = self.status;
+        let hint = match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
+            _ if status.is_redirection() => "; check its URL",
+            _ => "",
+        };
+        write!(f, "it answered with HTTP status {status}{hint}")
+    }
 }

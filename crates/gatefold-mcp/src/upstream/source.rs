@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use gatefold_catalog::Manifest;
-use gatefold_core::{BoxError, CallError, Clock, UpstreamIdentity};
+use gatefold_core::{CallEffect, CallError, Clock, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialSet, Credentials, Manifests, SourceState, SourceStatus, StaticCredentials,
 };
@@ -243,7 +243,7 @@ impl McpSource {
                 state.is_installed &= !error.is_late;
                 // The server is spared nothing, and after a sign-in nobody should wait.
                 if error.lack == ConnectLack::Answer {
-                    state.backoffs.failed(identity);
+                    state.backoffs.failed(identity, error.fault);
                 }
                 let to = if state.sessions.open() == 0 {
                     SourceState::Failing
@@ -356,11 +356,23 @@ impl McpSource {
         }
     }
 
-    fn unavailable(&self, reason: String, source: Option<Arc<ConnectError>>) -> CallError {
-        if source.as_ref().is_some_and(|error| error.lack == ConnectLack::SignIn) {
-            return CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason };
+    /// Why there is no session. A call learns what the server answered instead.
+    fn unopened(&self, error: Arc<ConnectError>, purpose: StartReason) -> CallError {
+        let (domain, reason) = (self.settings.domain.clone(), error.reason.clone());
+        match (error.fault, error.lack) {
+            (_, ConnectLack::SignIn) => CallError::NeedsSignIn { domain, reason },
+            (Some(fault), _) if purpose == StartReason::Call => CallError::NoResult {
+                domain,
+                fault,
+                effect: CallEffect::Nothing,
+                retry_after: error.retry_after,
+                reason,
+            },
+            _ => CallError::Unavailable { domain, reason, source: Some(Box::new(error)) },
         }
-        let source = source.map(|error| Box::new(error) as BoxError);
-        CallError::Unavailable { domain: self.settings.domain.clone(), reason, source }
+    }
+
+    fn unavailable(&self, reason: String) -> CallError {
+        CallError::Unavailable { domain: self.settings.domain.clone(), reason, source: None }
     }
 }

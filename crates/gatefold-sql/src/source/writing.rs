@@ -12,7 +12,7 @@ use serde_json::value::to_raw_value;
 use super::querying::GuardedUse;
 use super::{DatabaseSource, ToolCall, ToolError};
 use super::{arguments, json_answer};
-use crate::{CheckedStatement, OpenWrite, StatementKind, WriteVerb};
+use crate::{CheckedStatement, DatabaseError, OpenWrite, StatementKind, WriteVerb};
 
 /// How long a transaction stays open while a person is asked. It holds locks that others may wait for.
 const QUESTION_TIMEOUT: Duration = Duration::from_mins(2);
@@ -70,8 +70,12 @@ impl DatabaseSource {
     }
 }
 
-async fn commit(open: Box<dyn OpenWrite>) -> Result<(), ToolError> {
-    Ok(open.commit().await?)
+/// Keeps a change. Only a refusal of the database's own says that it did not.
+pub(super) async fn commit(open: Box<dyn OpenWrite>) -> Result<(), ToolError> {
+    open.commit().await.map_err(|error| match error {
+        DatabaseError::Statement { .. } | DatabaseError::Write => ToolError::Database(error),
+        error => ToolError::Uncertain(error),
+    })
 }
 
 fn can_be_asked(call: &ToolCall<'_>, question: &Question) -> Result<(), ToolError> {

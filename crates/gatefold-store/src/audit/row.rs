@@ -24,7 +24,7 @@ pub(super) const KEEP_CALLS: &str = "
     INSERT INTO calls (
         id, parent, owner, attempt, opened_at, user, organisations, agent, client, operation,
         subject, domain, tool, tool_digest, rule, decided_by, arguments_digest, arguments_bytes,
-        outcome, error_kind, expires_at, closed_at, took_ms, result_bytes, token
+        outcome, error_kind, expires_at, closed_at, took_ms, result_bytes, token, error_reason
     )
     SELECT
         unhex(value ->> '$[0]'), unhex(value ->> '$[1]'), value ->> '$[2]', value ->> '$[3]',
@@ -32,7 +32,8 @@ pub(super) const KEEP_CALLS: &str = "
         value ->> '$[9]', value ->> '$[10]', value ->> '$[11]', value ->> '$[12]',
         unhex(value ->> '$[13]'), value ->> '$[14]', value ->> '$[15]', unhex(value ->> '$[16]'),
         value ->> '$[17]', value ->> '$[18]', value ->> '$[19]', value ->> '$[20]',
-        value ->> '$[21]', value ->> '$[22]', value ->> '$[23]', value ->> '$[24]'
+        value ->> '$[21]', value ->> '$[22]', value ->> '$[23]', value ->> '$[24]',
+        value ->> '$[25]'
     FROM jsonb_each(?1)
     WHERE true
     ON CONFLICT (id) DO UPDATE SET
@@ -41,7 +42,7 @@ pub(super) const KEEP_CALLS: &str = "
         decided_by = ifnull(excluded.decided_by, calls.decided_by), outcome = excluded.outcome,
         error_kind = excluded.error_kind, expires_at = excluded.expires_at,
         closed_at = excluded.closed_at, took_ms = excluded.took_ms,
-        result_bytes = excluded.result_bytes
+        result_bytes = excluded.result_bytes, error_reason = excluded.error_reason
     WHERE calls.outcome = 'suspended'
         OR (
             calls.outcome = 'open' AND excluded.outcome <> 'open'
@@ -61,7 +62,8 @@ pub(super) const END_AS_RECORDED: &str = "
     UPDATE calls SET
         outcome = ends.value ->> 'outcome', error_kind = ends.value ->> 'error_kind',
         expires_at = ends.value ->> 'expires_at', closed_at = ends.value ->> 'closed_at',
-        took_ms = ends.value ->> 'took_ms', result_bytes = ends.value ->> 'result_bytes'
+        took_ms = ends.value ->> 'took_ms', result_bytes = ends.value ->> 'result_bytes',
+        error_reason = ends.value ->> 'error_reason'
     FROM jsonb_each(?1) AS ends
     WHERE calls.id = unhex(ends.value ->> 'id') AND calls.outcome = 'open'
         AND calls.owner = ends.value ->> 'owner' AND calls.attempt = ends.value ->> 'attempt'";
@@ -100,12 +102,13 @@ struct Call<'a> {
     took_ms: Option<u64>,
     result_bytes: Option<usize>,
     token: Option<&'a str>,
+    error_reason: Option<&'a str>,
 }
 
 /// Writes an array, in the order in which [`KEEP_CALLS`] reads it.
 impl Serialize for Call<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const COLUMNS: usize = 25;
+        const COLUMNS: usize = 26;
         let mut row = serializer.serialize_tuple(COLUMNS)?;
         row.serialize_element(&DisplayText(self.id))?;
         row.serialize_element(&self.parent.map(DisplayText))?;
@@ -132,6 +135,7 @@ impl Serialize for Call<'_> {
         row.serialize_element(&self.took_ms)?;
         row.serialize_element(&self.result_bytes)?;
         row.serialize_element(&self.token)?;
+        row.serialize_element(&self.error_reason)?;
         row.end()
     }
 }
@@ -148,6 +152,8 @@ pub(super) struct End<'a> {
     closed_at: Option<Timestamp>,
     took_ms: u64,
     result_bytes: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error_reason: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize)]
@@ -215,6 +221,7 @@ pub(super) fn ended(opened: &CallOpened, closed: &CallClosed, holder: RecordHold
         closed_at: expires_at.is_none().then_some(closed.at),
         took_ms: Some(whole_millis(closed.took)),
         result_bytes: Some(closed.result_bytes),
+        error_reason: closed.reason.as_deref().map(bounded),
         ..call(opened, holder)
     })
 }
@@ -232,6 +239,7 @@ pub(super) fn end(closed: &CallClosed, holder: RecordHolder) -> String {
         closed_at: expires_at.is_none().then_some(closed.at),
         took_ms: whole_millis(closed.took),
         result_bytes: closed.result_bytes,
+        error_reason: closed.reason.as_deref().map(|reason| bounded(reason).into()),
     });
     line.push('\n');
     line
@@ -285,6 +293,7 @@ fn call(opened: &CallOpened, holder: RecordHolder) -> Call<'_> {
         took_ms: None,
         result_bytes: None,
         token: opened.principal.token.as_ref().map(|token| bounded(&token.name)),
+        error_reason: None,
     }
 }
 

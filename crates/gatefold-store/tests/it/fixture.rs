@@ -57,7 +57,7 @@ pub(crate) fn opened_as(id: CallId, at: Timestamp) -> CallOpened {
 
 pub(crate) fn closed(id: CallId, outcome: AuditOutcome) -> CallClosed {
     let took = Duration::from_millis(40);
-    CallClosed { id, at: NOW.plus(took), took, outcome, result_bytes: 800 }
+    CallClosed { id, at: NOW.plus(took), took, outcome, reason: None, result_bytes: 800 }
 }
 
 pub(crate) async fn open_record(store: &Store, number: u128) -> Box<dyn AuditSlot> {

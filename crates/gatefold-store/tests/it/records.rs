@@ -4,7 +4,9 @@ use std::time::Duration;
 use futures::FutureExt as _;
 use futures::future::{join, join_all};
 use gatefold_core::{CallError, Digest, Domain, Principal, UserId};
-use gatefold_dispatch::{AuditError, AuditLog as _, AuditOutcome, CallOpened, DiscoveryRecord};
+use gatefold_dispatch::{
+    AuditError, AuditLog as _, AuditOutcome, CallClosed, CallOpened, DiscoveryRecord,
+};
 use gatefold_store::{CallFilter, Store};
 use sqlx::Executor as _;
 use tempfile::tempdir;
@@ -42,6 +44,7 @@ async fn a_record_says_who_did_what_and_how_it_ended() {
         "arguments_bytes": 120,
         "outcome": "done",
         "error_kind": null,
+        "error_reason": null,
         "expires_at": null,
         "closed_at": 1795255020040,
         "took_ms": 40,
@@ -136,6 +139,20 @@ async fn the_outcome_keeps_its_word() {
         assert_eq!(record.closed_at.is_none(), end.as_str() == "suspended");
         assert_eq!(record.error_kind.is_some(), end.as_str() == "failed");
     }
+}
+
+#[tokio::test]
+async fn a_failed_call_says_why_within_bounds() {
+    let directory = tempdir().unwrap();
+    let store = open(directory.path()).await;
+    let failed = closed(id(1), AuditOutcome::Failed(CallError::Cancelled.kind()));
+    let reason = Some(format!("it ended early: {}", "x".repeat(10_000)));
+    open_record(&store, 1).await.close(CallClosed { reason, ..failed }).await;
+    open_record(&store, 2).await.close(closed(id(2), AuditOutcome::Done)).await;
+    let records = records(&store).await;
+    let reason = records[0].error_reason.as_deref().unwrap();
+    assert!(reason.starts_with("it ended early: xxx") && reason.len() == 512, "{reason}");
+    assert_eq!(records[1].error_reason, None);
 }
 
 #[tokio::test]

@@ -26,7 +26,7 @@ async fn use_once(store: &Store, clock: &ManualClock, number: u128) {
     let id = CallId::new(now, number);
     let (took, outcome) = (Duration::ZERO, AuditOutcome::Done);
     let slot = store.open(opened_as(id, now)).await.unwrap();
-    slot.close(CallClosed { id, at: now, took, outcome, result_bytes: 1 }).await;
+    slot.close(CallClosed { id, at: now, took, outcome, reason: None, result_bytes: 1 }).await;
     let record = DiscoveryRecord {
         at: now,
         principal: Arc::new(Principal::local()),
@@ -94,7 +94,7 @@ async fn a_suspension_that_ran_out_has_expired() {
     for (number, wait) in (0..).zip([HOUR, 3 * HOUR]) {
         let id = CallId::new(NOW, number);
         let outcome = AuditOutcome::Suspended(NOW.plus(wait));
-        let closed = CallClosed { id, at: NOW, took: HOUR, outcome, result_bytes: 0 };
+        let closed = CallClosed { id, at: NOW, took: HOUR, outcome, reason: None, result_bytes: 0 };
         first.refuse(opened_as(id, NOW), closed).await;
     }
     first.close().await.unwrap();

@@ -10,6 +10,7 @@ mod client_configs;
 mod config;
 mod examples;
 mod exchanges;
+mod failed_calls;
 mod faults;
 mod faulty_files;
 mod keys;

@@ -59,6 +59,7 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
         ("called as", Some(record.subject.clone())),
         ("source", record.domain.clone()),
         ("outcome", Some(outcome(record, style))),
+        ("because", record.error_reason.clone()),
         ("opened", Some(record.opened_at.to_string())),
         ("ended", record.closed_at.map(|at| at.to_string())),
         ("expires", record.expires_at.map(|at| at.to_string())),

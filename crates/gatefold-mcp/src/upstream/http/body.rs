@@ -11,7 +11,7 @@ use sse_stream::Error as SseError;
 use tokio::task::consume_budget;
 
 use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
-use super::super::request::WireError;
+use super::super::request::{StatusRefusal, WireError};
 
 /// The longest body of an HTTP error that is read, in bytes.
 const ERROR_BODY_BYTES: usize = 128 * 1024;
@@ -32,6 +32,7 @@ pub(super) async fn refused(
     secrets: &KnownSecrets,
 ) -> Result<Reply, WireError> {
     let status = response.status();
+    let refusal = StatusRefusal::of(status, response.headers());
     let body = read_capped(response, ERROR_BODY_BYTES as u64, None).await.unwrap_or_default();
     if let Some(message) = ServerMessage::read(&without_secrets(&body, secrets))
         && let Some(Reply::Error(mut error)) = message.reply()
@@ -39,24 +40,13 @@ pub(super) async fn refused(
         error.is_malformed = status == StatusCode::BAD_REQUEST;
         return Ok(Reply::Error(error));
     }
-    let reason = describe_status(status);
     Err(match status {
         StatusCode::BAD_REQUEST
         | StatusCode::NOT_FOUND
         | StatusCode::METHOD_NOT_ALLOWED
-        | StatusCode::NOT_ACCEPTABLE => WireError::TurnedAway(reason),
-        _ => WireError::Refused(reason),
+        | StatusCode::NOT_ACCEPTABLE => WireError::TurnedAway(refusal),
+        _ => WireError::Refused(refusal),
     })
-}
-
-pub(super) fn describe_status(status: StatusCode) -> String {
-    let hint = match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
-        StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
-        _ if status.is_redirection() => "; check its URL",
-        _ => "",
-    };
-    format!("it answered with HTTP status {status}{hint}")
 }
 
 pub(super) async fn read_capped(

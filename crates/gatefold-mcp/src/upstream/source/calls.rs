@@ -109,7 +109,7 @@ impl McpSource {
         let (call, target) = (permit.call(), permit.target());
         let era = session.era();
         let Some(mut asked) = request_for(&call.operation, target) else {
-            let error = self.unavailable("it cannot be asked for this".to_owned(), None);
+            let error = self.unavailable("it cannot be asked for this".to_owned());
             return AttemptOutcome::Ended(Err(error));
         };
         if let (Era::Stateless, Some(resume)) = (era, &call.resume) {
@@ -214,11 +214,20 @@ impl McpSource {
                 CallError::Protocol { domain, reason, source: None }
             }
             WireError::Lost(reason) => CallError::Lost { tool: target.id.clone(), reason },
-            WireError::Refused(reason)
-            | WireError::TurnedAway(reason)
-            | WireError::NoCredentials(reason) => {
+            WireError::Refused(refusal) | WireError::TurnedAway(refusal) => {
+                let reason = refusal.to_string();
                 self.note_refusal(&reason);
-                self.unavailable(reason, None)
+                CallError::NoResult {
+                    domain: self.settings.domain.clone(),
+                    fault: refusal.fault(),
+                    effect: refusal.effect(target.hints),
+                    retry_after: refusal.retry_after,
+                    reason,
+                }
+            }
+            WireError::NoCredentials(reason) => {
+                self.note_refusal(&reason);
+                self.unavailable(reason)
             }
             WireError::NeedsSignIn(reason) => {
                 self.note_refusal(&reason);
@@ -229,7 +238,7 @@ impl McpSource {
                 CallError::Busy { domain, of: BusyResource::Calls }
             }
             WireError::NotSent(_) | WireError::Forgotten | WireError::Taken => {
-                self.unavailable(error.to_string(), None)
+                self.unavailable(error.to_string())
             }
         }
     }

@@ -83,8 +83,7 @@ impl McpSource {
                 ticket.want();
             }
             let opened = session.await;
-            let session =
-                opened.map_err(|error| self.unavailable(error.reason.clone(), Some(error)))?;
+            let session = opened.map_err(|error| self.unopened(error, reason))?;
             if self.misfit(&self.lock(), &session, client).is_none() {
                 return Ok(session);
             }
@@ -193,12 +192,14 @@ impl McpSource {
         place: Option<SessionPlace>,
     ) -> Result<SessionSlot, CallError> {
         if state.is_closed {
-            return Err(self.unavailable("it was removed from the configuration".to_owned(), None));
+            return Err(self.unavailable("it was removed from the configuration".to_owned()));
         }
         if let Some(wait) = state.backoffs.wait(&key.identity) {
             let error = state.status.error.as_deref().unwrap_or("it ended soon after its start");
             let reason = format!("{error} (tried again in {} s)", wait.as_secs() + 1);
-            return Err(CallError::CircuitOpen { domain: self.settings.domain.clone(), reason });
+            let domain = self.settings.domain.clone();
+            let fault = state.backoffs.fault(&key.identity);
+            return Err(CallError::CircuitOpen { domain, reason, retry_after: wait, fault });
         }
         self.make_room(state, &key)?;
         // It is a separate task: one caller may give up waiting, and the others still get the

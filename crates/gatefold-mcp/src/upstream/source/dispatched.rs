@@ -104,7 +104,7 @@ impl Source for McpSource {
                 ListError::Wire(WireError::NeedsSignIn(reason)) => {
                     CallError::NeedsSignIn { domain: self.settings.domain.clone(), reason }
                 }
-                error => self.unavailable(error.to_string(), None),
+                error => self.unavailable(error.to_string()),
             })
         })
     }

@@ -45,15 +45,34 @@ pub(crate) fn trials() -> Vec<Trial> {
 const FAULTS: &[(&str, &str)] = &[
     (
         "401",
-        "`up` is unavailable: it answered with HTTP status 401 Unauthorized; check its credentials",
+        "`up` gave no result: it answered with HTTP status 401 Unauthorized; check its credentials; \
+         nothing was done",
     ),
     (
         "403",
-        "`up` is unavailable: it answered with HTTP status 403 Forbidden; check its credentials",
+        "`up` gave no result: it answered with HTTP status 403 Forbidden; check its credentials; \
+         nothing was done",
     ),
-    ("500", "`up` is unavailable: it answered with HTTP status 500 Internal Server Error"),
-    ("404", "`up` is unavailable: it answered with HTTP status 404 Not Found; check its URL"),
-    ("302", "`up` is unavailable: it answered with HTTP status 302 Found; check its URL"),
+    (
+        "500",
+        "`up` gave no result: it answered with HTTP status 500 Internal Server Error; it may have \
+         taken effect, so find out before you call it again",
+    ),
+    (
+        "404",
+        "`up` gave no result: it answered with HTTP status 404 Not Found; check its URL; nothing \
+         was done",
+    ),
+    (
+        "302",
+        "`up` gave no result: it answered with HTTP status 302 Found; check its URL; nothing was \
+         done",
+    ),
+    (
+        "429",
+        "`up` gave no result: it answered with HTTP status 429 Too Many Requests; nothing was done; \
+         it may be called again in 7 s",
+    ),
     ("html", "`up` broke the protocol: its answer is not JSON-RPC"),
     ("empty", "`up` broke the protocol: its answer is not JSON-RPC"),
     ("accepted", "`up` broke the protocol: its answer is not JSON-RPC"),
@@ -137,6 +156,7 @@ fn fault(name: &str, id: &Value) -> Response {
     match name {
         "302" => (StatusCode::FOUND, [(header::LOCATION, format!("/login?key={SECRET}"))])
             .into_response(),
+        "429" => (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, "7")]).into_response(),
         "html" => axum::response::Html("<p>{this is not JSON").into_response(),
         "empty" => StatusCode::OK.into_response(),
         "accepted" => StatusCode::ACCEPTED.into_response(),
