@@ -101,6 +101,7 @@ pub(crate) fn nothing_known(domain: &str, source: Option<&UnlistedSource>) -> St
             "{not_known} is downloading what it needs to start, {} s so far. Try again in a minute.",
             took.as_secs()
         ),
+        Some(UnlistedState::Answered(fault)) => format!("{not_known} {fault}."),
         Some(UnlistedState::Failed(failure)) => {
             format!("{not_known} is unreachable ({}).", one_line(failure, SHOWN_FAILURE))
         }
@@ -119,6 +120,7 @@ pub(crate) fn unlisted(view: &View) -> Vec<String> {
                 UnlistedState::Downloading(took) => {
                     format!("{domain} is downloading, {} s so far", took.as_secs())
                 }
+                UnlistedState::Answered(fault) => format!("{domain} {fault}"),
                 UnlistedState::Failed(failure) => {
                     format!("{domain} is unreachable: {}", one_line(failure, SHOWN_FAILURE))
                 }

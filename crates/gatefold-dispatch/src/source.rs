@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
-use gatefold_core::{CallError, Digest, Domain, Outcome, Timestamp, UpstreamIdentity};
+use gatefold_core::{AnswerFault, CallError, Digest, Domain, Outcome, Timestamp, UpstreamIdentity};
 use gatefold_policy::Permit;
 use serde::{Deserialize, Serialize, Serializer};
 use tokio::sync::{broadcast, watch};
@@ -53,6 +53,13 @@ pub trait Source: Send + Sync + 'static {
     }
 
     fn status(&self) -> SourceStatus;
+
+    /// What the source answered last to this identity instead of its list or a session, if it
+    /// answered.
+    fn answer_fault(&self, identity: &UpstreamIdentity) -> Option<AnswerFault> {
+        let _ = identity;
+        None
+    }
 
     /// A few lines of what the source last said outside of the protocol, if its last attempt
     /// failed.

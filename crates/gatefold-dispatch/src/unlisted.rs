@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use gatefold_catalog::{UnlistedSource, UnlistedState};
-use gatefold_core::{CallError, Domain};
+use gatefold_core::{CallError, Domain, UpstreamIdentity};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::runtime::{Runtime, Slot};
@@ -33,9 +33,17 @@ impl Runtime {
         unlisted.filter_map(|entry| {
             let slot = self.slots.get(entry.domain())?;
             let status = slot.setup.source.status();
-            match status.state {
-                SourceState::Disabled => None,
-                SourceState::Failing => {
+            let fault = slot.setup.source.answer_fault(&UpstreamIdentity::Shared);
+            match (status.state, fault) {
+                (SourceState::Disabled, _) => None,
+                (SourceState::Failing | SourceState::Running, Some(fault)) => {
+                    Some((slot, UnlistedState::Answered(fault)))
+                }
+                (SourceState::Failing, None) => {
+                    Some((slot, UnlistedState::Failed(status.error.unwrap_or_default())))
+                }
+                // It runs, and its list took too long or was cut off.
+                (SourceState::Running, None) if status.error.is_some() => {
                     Some((slot, UnlistedState::Failed(status.error.unwrap_or_default())))
                 }
                 _ => {
@@ -93,11 +101,18 @@ impl PinnedTurn {
         else {
             return self;
         };
+        let slot = self.runtime.slots.get(domain);
+        let fault =
+            slot.and_then(|slot| slot.setup.source.answer_fault(&slot.identity(&self.principal)));
+        let state = match (fault, error) {
+            (Some(fault), CallError::Unavailable { .. }) => UnlistedState::Answered(fault),
+            _ => UnlistedState::Failed(reason.clone()),
+        };
         let failed = |source: UnlistedSource| {
             if source.domain != *domain {
                 return source;
             }
-            UnlistedSource { state: UnlistedState::Failed(reason.clone()), ..source }
+            UnlistedSource { state: state.clone(), ..source }
         };
         self.view =
             self.view.with_unlisted(self.runtime.unlisted().into_iter().map(failed).collect());

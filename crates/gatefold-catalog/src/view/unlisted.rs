@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::Domain;
+use gatefold_core::{AnswerFault, Domain};
 
 use super::View;
 use crate::naming::NameOwner;
@@ -22,6 +22,8 @@ pub enum UnlistedState {
     Starting,
     /// The same, and it has been downloading what it needs for this long.
     Downloading(Duration),
+    /// It answers, but not with its list.
+    Answered(AnswerFault),
     /// Why its last attempt failed.
     Failed(String),
 }

@@ -39,6 +39,7 @@ mod own_lists;
 mod pool;
 mod subscriptions;
 
+use self::lists::ListFailure;
 pub use self::lists::{GATHERING, LONGEST_GATHERING};
 use self::own_lists::{IdentityLists, OWN_LISTS};
 use self::pool::{SessionKey, SessionPool, SessionPurpose};
@@ -89,7 +90,7 @@ struct SourceInner {
     /// The last lines on standard error of the last server that failed to start.
     last_lines: Arc<[String]>,
     /// Why its last list could not be used, if it could not.
-    list_failure: Option<String>,
+    list_failure: Option<ListFailure>,
     backoffs: Backoffs,
     /// The era that its main session spoke last.
     era: Option<Era>,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use gatefold_catalog::{EntryDefinition, Listing, Manifest};
-use gatefold_core::Timestamp;
+use gatefold_catalog::{EntryDefinition, Listing, Manifest, object_fields};
+use gatefold_core::{AnswerFault, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
@@ -39,23 +39,70 @@ pub(crate) enum ListError {
     Late(&'static str),
     #[error("`{0}` gave the cursor it was asked with")]
     Circular(&'static str),
+    /// An object without the list, or with `null` in its place.
+    #[error("`{method}` gave no `{member}`")]
+    Absent { method: &'static str, member: &'static str },
+    #[error("`{method}` gave something else than a list of `{member}`")]
+    Malformed { method: &'static str, member: &'static str },
+}
+
+impl ListError {
+    /// What the server answered instead of a list, if it answered.
+    pub(crate) fn fault(&self) -> Option<AnswerFault> {
+        match self {
+            Self::Wire(WireError::Refused(refusal) | WireError::TurnedAway(refusal)) => {
+                Some(refusal.fault())
+            }
+            Self::Wire(WireError::NeedsSignIn(_)) => Some(AnswerFault::Status(401)),
+            Self::Refused { .. } => Some(AnswerFault::RefusedList),
+            Self::Wire(WireError::Broken(_) | WireError::TooLarge(_))
+            | Self::Endless(_)
+            | Self::TooLarge(_)
+            | Self::Circular(_)
+            | Self::Absent { .. }
+            | Self::Malformed { .. } => Some(AnswerFault::Unreadable),
+            Self::Wire(_) | Self::Late(_) => None,
+        }
+    }
 }
 
 type Pages = Vec<Box<RawValue>>;
 
-/// What a list held when it was last fetched.
-struct FormerEntries<'a> {
+/// A list of a server's.
+#[derive(Clone, Copy)]
+struct ServerList {
+    method: &'static str,
     /// The member of a page that holds its entries.
     member: &'static str,
-    entries: &'a [EntryDefinition],
 }
 
-impl FormerEntries<'_> {
-    /// The entries as a page of the list.
-    fn pages(&self) -> Pages {
-        let entries: Vec<_> = self.entries.iter().map(EntryDefinition::raw).collect();
+const TOOLS: ServerList = ServerList { method: methods::TOOLS_LIST, member: "tools" };
+const PROMPTS: ServerList = ServerList { method: methods::PROMPTS_LIST, member: "prompts" };
+const RESOURCES: ServerList = ServerList { method: methods::RESOURCES_LIST, member: "resources" };
+const TEMPLATES: ServerList =
+    ServerList { method: methods::TEMPLATES_LIST, member: "resourceTemplates" };
+
+impl ServerList {
+    /// Entries as a page of the list.
+    fn page_of(self, entries: &[EntryDefinition]) -> Pages {
+        let entries: Vec<_> = entries.iter().map(EntryDefinition::raw).collect();
         let page = format!(r#"{{"{}":[{}]}}"#, self.member, entries.join(","));
         RawValue::from_string(page).into_iter().collect()
+    }
+
+    /// What is wrong with a page that has no list, not even an empty one.
+    fn fault_of(self, page: &RawValue) -> Option<ListError> {
+        let Self { method, member } = self;
+        let fields = object_fields(page.get());
+        let entries = fields.as_ref().and_then(|fields| {
+            let own = fields.iter().find(|(key, _)| key == member);
+            own.map(|(_, value)| *value)
+        });
+        match entries {
+            Some(entries) if entries.starts_with('[') => None,
+            None | Some("null") if fields.is_some() => Some(ListError::Absent { method, member }),
+            _ => Some(ListError::Malformed { method, member }),
+        }
     }
 }
 
@@ -72,23 +119,27 @@ impl UpstreamSession {
         let offered = self.greeting.offered;
         let tools = async {
             match offered.tools {
-                Some(_) => self.pages(methods::TOOLS_LIST).await,
+                // Some servers write an empty list so. One that is known to have tools may as well be
+                // at fault.
+                Some(_) => match self.pages(TOOLS).await {
+                    Err(ListError::Absent { .. })
+                        if former.is_none_or(|former| former.tools().is_empty()) =>
+                    {
+                        Ok(Pages::new())
+                    }
+                    listed => listed,
+                },
                 None => Ok(Pages::new()),
             }
         };
         let (has_prompts, has_resources) = (offered.prompts.is_some(), offered.resources.is_some());
         let of_former =
             |entries: fn(&Manifest) -> &[EntryDefinition]| former.map_or(&[][..], entries);
-        let prompts = FormerEntries { member: "prompts", entries: of_former(Manifest::prompts) };
-        let resources =
-            FormerEntries { member: "resources", entries: of_former(Manifest::resources) };
-        let templates =
-            FormerEntries { member: "resourceTemplates", entries: of_former(Manifest::templates) };
         let (tools, prompts, resources, templates) = tokio::join!(
             tools,
-            self.pages_if(has_prompts, methods::PROMPTS_LIST, limit, prompts),
-            self.pages_if(has_resources, methods::RESOURCES_LIST, limit, resources),
-            self.pages_if(has_resources, methods::TEMPLATES_LIST, limit, templates),
+            self.pages_if(has_prompts, PROMPTS, limit, of_former(Manifest::prompts)),
+            self.pages_if(has_resources, RESOURCES, limit, of_former(Manifest::resources)),
+            self.pages_if(has_resources, TEMPLATES, limit, of_former(Manifest::templates)),
         );
         let tools: Pages = tools?.into_iter().map(|page| self.usable(page)).collect();
         let listing = Listing {
@@ -122,30 +173,31 @@ impl UpstreamSession {
     async fn pages_if(
         &self,
         is_offered: bool,
-        method: &'static str,
+        list: ServerList,
         limit: Duration,
-        former: FormerEntries<'_>,
+        former: &[EntryDefinition],
     ) -> Pages {
         if !is_offered {
             return Pages::new();
         }
-        let listed = timeout(limit, self.pages(method)).await;
-        listed.unwrap_or(Err(ListError::Late(method))).unwrap_or_else(|error| match error {
+        let listed = timeout(limit, self.pages(list)).await;
+        listed.unwrap_or(Err(ListError::Late(list.method))).unwrap_or_else(|error| match error {
             ListError::Refused { error: RpcError { code: METHOD_NOT_FOUND, .. }, .. } => {
                 Pages::new()
             }
             error => {
                 // A connection that ended is logged elsewhere, once, unless Gatefold ended it.
                 if self.wire.ended().is_none() {
-                    let (server, kept) = (&self.greeting.server.name, former.entries.len());
+                    let (server, kept) = (&self.greeting.server.name, former.len());
                     tracing::warn!(server, %error, kept, "a list could not be had");
                 }
-                former.pages()
+                list.page_of(former)
             }
         })
     }
 
-    async fn pages(&self, method: &'static str) -> Result<Pages, ListError> {
+    async fn pages(&self, list: ServerList) -> Result<Pages, ListError> {
+        let method = list.method;
         let mut pages = Vec::new();
         let mut cursor = None;
         let mut bytes = 0_usize;
@@ -153,7 +205,7 @@ impl UpstreamSession {
             if pages.len() == PAGES {
                 return Err(ListError::Endless(method));
             }
-            let (page, next) = self.page(method, cursor.as_deref()).await?;
+            let (page, next) = self.page(list, cursor.as_deref()).await?;
             bytes = bytes.saturating_add(page.get().len());
             if bytes > LIST_BYTES {
                 return Err(ListError::TooLarge(method));
@@ -171,7 +223,7 @@ impl UpstreamSession {
 
     async fn page(
         &self,
-        method: &'static str,
+        list: ServerList,
         cursor: Option<&str>,
     ) -> Result<(Box<RawValue>, Option<String>), ListError> {
         #[derive(Deserialize)]
@@ -180,12 +232,15 @@ impl UpstreamSession {
             next: Option<String>,
         }
         let params = OutgoingParams { cursor, ..OutgoingParams::default() };
-        match self.request(method, params, PAGE_BYTES).await? {
+        match self.request(list.method, params, PAGE_BYTES).await? {
             Reply::Result(page) => {
+                if let Some(fault) = list.fault_of(&page) {
+                    return Err(fault);
+                }
                 let next = serde_json::from_str::<PageCursor>(page.get()).ok().and_then(|p| p.next);
                 Ok((page, next.filter(|cursor| !cursor.is_empty())))
             }
-            Reply::Error(error) => Err(ListError::Refused { method, error }),
+            Reply::Error(error) => Err(ListError::Refused { method: list.method, error }),
         }
     }
 }

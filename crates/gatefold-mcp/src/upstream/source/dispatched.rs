@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
 use gatefold_catalog::Manifest;
-use gatefold_core::{CallError, Domain, Outcome, UpstreamIdentity};
+use gatefold_core::{AnswerFault, CallError, Domain, Outcome, UpstreamIdentity};
 use gatefold_dispatch::{CallContext, Offer, Peer, Source, SourceLogLine, SourceStatus};
 use gatefold_policy::Permit;
 use tokio::sync::{broadcast, watch};
@@ -65,8 +65,15 @@ impl Source for McpSource {
         let state = self.lock();
         let status = state.status.clone();
         // If two things are wrong, the one that prevents calls is shown.
-        let error = status.error.or_else(|| state.list_failure.clone());
+        let of_list = || state.list_failure.as_ref().map(|failure| failure.reason.clone());
+        let error = status.error.or_else(of_list);
         SourceStatus { error, downloading: state.sessions.downloading(), ..status }
+    }
+
+    fn answer_fault(&self, identity: &UpstreamIdentity) -> Option<AnswerFault> {
+        let state = self.lock();
+        let of_list = || state.list_failure.as_ref()?.fault;
+        state.backoffs.fault(identity).or_else(of_list)
     }
 
     fn last_lines(&self) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use gatefold_catalog::Manifest;
-use gatefold_core::UpstreamIdentity;
+use gatefold_core::{AnswerFault, UpstreamIdentity};
 use tokio::time::{Instant, timeout};
 
 use super::super::log_budget::NAMED;
@@ -44,6 +44,13 @@ impl ListPace {
     }
 }
 
+/// Why the last list could not be used.
+pub(super) struct ListFailure {
+    pub(super) reason: String,
+    /// What was answered instead, if anything was.
+    pub(super) fault: Option<AnswerFault>,
+}
+
 impl McpSource {
     /// Fetches the list, unless it was already fetched in this session.
     pub(super) async fn list_once(
@@ -80,9 +87,10 @@ impl McpSource {
         session: &UpstreamSession,
     ) -> Result<(), ListError> {
         let fetched = self.take_up_list(identity, session).await;
-        let failure = fetched.as_ref().err();
-        let failure = failure.map(|error| format!("its list could not be taken up: {error}"));
-        self.lock().list_failure = failure;
+        self.lock().list_failure = fetched.as_ref().err().map(|error| ListFailure {
+            reason: format!("its list could not be taken up: {error}"),
+            fault: error.fault(),
+        });
         fetched
     }
 
