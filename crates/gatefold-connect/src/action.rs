@@ -207,11 +207,21 @@ pub enum SecurityScheme {
         #[serde(rename = "in")]
         place: ParameterPlace,
         name: String,
+        /// Whether the description has another key before it, which is the one that a configured key without a
+        /// place of its own is for.
+        #[serde(default, skip_serializing_if = "is_default")]
+        is_further: bool,
     },
     /// A certificate of the client.
     MutualTls,
     /// Any other scheme of the header `Authorization`, by its name.
     Other(String),
+}
+
+impl SecurityScheme {
+    pub(crate) fn is_key(&self) -> bool {
+        matches!(self, Self::Key { .. })
+    }
 }
 
 /// How an answer becomes a structured result.

@@ -11,6 +11,7 @@ use crate::action::{
     ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, RequestBody,
     ResultShape,
 };
+use crate::request::OperationPath;
 
 /// One action as a person wrote it.
 #[derive(Debug, Clone, PartialEq)]
@@ -166,6 +167,10 @@ impl WrittenAction {
             extract: self.extract.clone(),
             result: ResultShape::Plain,
         }
+    }
+
+    pub(crate) fn place(&self) -> OperationPath {
+        OperationPath { method: self.method.clone(), base: None, path: self.path.clone() }
     }
 
     fn tool(&self) -> ToolSpec {

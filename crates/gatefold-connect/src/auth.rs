@@ -115,17 +115,25 @@ impl Auth {
             (Self::Basic { username, password }, _) => {
                 insert(headers, AUTHORIZATION, &format!("Basic {}", basic(username, password)))
             }
-            (Self::ApiKey { key, place }, _) => {
-                let described = || action.security.iter().flatten().find_map(described_place);
-                let place = place.clone().or_else(described).ok_or(AuthError::NoPlace)?;
-                put_key(&place, key, url, headers)
-            }
+            (Self::ApiKey { key, .. }, _) => match self.key_place(action) {
+                Some(place) => put_key(&place, key, url, headers),
+                // It wants another key than the one that is configured.
+                None if action.security.iter().flatten().any(SecurityScheme::is_key) => Ok(()),
+                None => Err(AuthError::NoPlace),
+            },
         }
+    }
+
+    /// Where an operation takes the API key of the configuration, if it does.
+    pub(crate) fn key_place(&self, action: &Action) -> Option<KeyPlace> {
+        let Self::ApiKey { place, .. } = self else { return None };
+        let described = || action.security.iter().flatten().find_map(described_place);
+        place.clone().or_else(described).filter(|_| !action.is_free())
     }
 }
 
 fn described_place(scheme: &SecurityScheme) -> Option<KeyPlace> {
-    let SecurityScheme::Key { place, name } = scheme else { return None };
+    let SecurityScheme::Key { place, name, is_further: false } = scheme else { return None };
     let place = match place {
         ParameterPlace::Header => KeyPart::Header,
         ParameterPlace::Query => KeyPart::Query,
@@ -214,6 +222,8 @@ mod tests {
         check(&key(None), described, "?q=1&key=k+v");
         let header = KeyPlace { place: KeyPart::Header, name: "X-Key".to_owned() };
         check(&key(Some(header)), described, "?q=1 x-key: k v");
+        let further = r#"["bearer",{"key":{"in":"query","name":"key","is_further":true}}]"#;
+        check(&key(None), further, "?q=1");
         let nowhere = "its description does not say where the API key goes; set `in` and `name` beside `api_key`";
         check(&key(None), r#"["bearer"]"#, nowhere);
         let cookie = KeyPlace { place: KeyPart::Cookie, name: "sid".to_owned() };

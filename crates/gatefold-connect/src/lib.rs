@@ -30,5 +30,8 @@ pub use openapi::{
     DescriptionNote, DescriptionOptions, Documents, FileDocuments, OperationOverlay, Overlay,
     OverlayReport, TextError, ToolDraft, UnusableOperation,
 };
-pub use request::{MAX_HEADER_BYTES, MAX_URL_BYTES, OutgoingRequest, RequestError};
+pub use request::{
+    MAX_HEADER_BYTES, MAX_URL_BYTES, OperationPath, OperationPaths, OutgoingRequest, RequestError,
+    Routing,
+};
 pub use source::{ApiDefinition, DescribedOperations, DescriptionPlace, HttpApi, HttpApiSettings};

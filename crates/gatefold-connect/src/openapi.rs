@@ -98,6 +98,8 @@ impl ApiDocuments {
                 whats.into_iter().map(|what| DescriptionNote { tool: Some(name.clone()), what }),
             );
         }
+        let place = |one| operations::place(&self.library, &all, one);
+        let paths = operations.iter().map(place).collect();
         if tools.is_empty() && unusable.iter().any(|one| one.why.contains("`base_url`")) {
             return Err(DescriptionError::NoServer);
         }
@@ -108,6 +110,7 @@ impl ApiDocuments {
             description: Some(info("description").trim().to_owned())
                 .filter(|text| !text.is_empty()),
             tools,
+            paths,
             unusable,
             notes,
             token_urls: security.token_urls,

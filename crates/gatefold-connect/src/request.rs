@@ -10,6 +10,8 @@ mod files;
 mod forms;
 mod limits;
 mod multipart;
+mod operation_paths;
+mod readings;
 mod template;
 mod values;
 
@@ -25,6 +27,7 @@ use crate::action::Action;
 
 pub use error::RequestError;
 pub use limits::{MAX_HEADER_BYTES, MAX_URL_BYTES};
+pub use operation_paths::{OperationPath, OperationPaths, Routing};
 
 /// A request that is complete but for credentials.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 mod credentials;
 mod description;
 mod failures;
+mod outgoing;
+mod own_names;
 mod prepared;
 mod streams;
 
@@ -30,7 +32,7 @@ use crate::actions::{self, WrittenAction};
 use crate::answer::{AnswerReading, ReceivedAnswer};
 use crate::auth::Auth;
 use crate::openapi::Overlay;
-use crate::request::{OutgoingRequest, RequestError};
+use crate::request::{OperationPaths, OutgoingRequest, Routing};
 use description::DescriptionReading;
 use prepared::PreparedAction;
 
@@ -52,6 +54,9 @@ pub struct HttpApiSettings {
     /// What else must not be shown, whatever it is used for.
     pub secrets: Vec<Secret>,
     pub definition: ApiDefinition,
+    pub routing: Routing,
+    /// What was offered when the description was last read.
+    pub known: Option<Arc<Manifest>>,
 }
 
 /// Where an API's operations come from.
@@ -106,6 +111,8 @@ pub struct HttpApi {
     secrets: Arc<KnownSecrets>,
     /// The same with the credentials that were used last.
     with_credentials: Mutex<Option<LastCredentials>>,
+    /// Where all operations are, as the description last had them.
+    operations: Mutex<Arc<OperationPaths>>,
     /// At most [`PREPARED`], by the digests of their definitions.
     prepared: Mutex<RecentMap<Digest, Arc<PreparedAction>>>,
 }
@@ -168,6 +175,7 @@ impl HttpApi {
             clock,
             secrets: Arc::new(KnownSecrets::new(&settings.secret_values())),
             with_credentials: Mutex::default(),
+            operations: Mutex::new(Arc::new(settings.operations(settings.known.as_deref()))),
             prepared: Mutex::new(RecentMap::new(PREPARED)),
             settings,
         }
@@ -185,12 +193,7 @@ impl HttpApi {
         };
         let prepared = self.prepared(&target, definition)?;
         let arguments = arguments(&call, &prepared, &target)?;
-        let base = self.base(&prepared)?;
-        let request = OutgoingRequest::new(&prepared.action, &base, &arguments);
-        let request = request.map_err(|error| match error {
-            RequestError::Action { .. } => self.not_sent(UnsentCause::SetUp, error.to_string()),
-            error => invalid(&target, error.to_string()),
-        })?;
+        let request = self.request(&prepared.action, &arguments, &target)?;
         self.take_turn(&context).await?;
         let mut sent = self.send(&prepared, request.clone(), &context, &target).await;
         // Nothing was done for a caller without a sign-in.
@@ -257,17 +260,6 @@ impl HttpApi {
         let prepared = Arc::new(prepared);
         kept().insert(target.digest, prepared.clone());
         Ok(prepared)
-    }
-
-    fn base(&self, prepared: &PreparedAction) -> Result<Url, CallError> {
-        if let Some(base) = &self.settings.base {
-            return Ok(base.clone());
-        }
-        let described = prepared.action.base.as_deref().and_then(|base| base.parse().ok());
-        described.ok_or_else(|| {
-            let reason = "its description names no server; set `base_url` for this source";
-            self.not_sent(UnsentCause::SetUp, reason)
-        })
     }
 
     /// Sends a request with its credentials, and tells which of them are not in the settings. A token
@@ -420,7 +412,9 @@ impl StatelessSource for HttpApi {
         };
         async move {
             self.check_sign_in().await?;
-            manifest.await
+            let manifest = manifest.await?;
+            *self.operations() = Arc::new(self.settings.operations(Some(&manifest)));
+            Ok(manifest)
         }
         .boxed()
     }

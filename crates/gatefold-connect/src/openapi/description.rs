@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use gatefold_catalog::{Alteration, Change, Manifest, ToolSpec, one_line};
+use gatefold_catalog::{Alteration, Change, Manifest, Supplement, ToolSpec, one_line};
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::security::CodeFlowUrls;
 use crate::action::{ACTION_KEY, Action};
+use crate::request::OperationPath;
 
 /// How many changes a manifest tells, and in how many characters each: they are kept with it.
 const NOTES_LIMIT: usize = 200;
@@ -30,6 +31,8 @@ pub struct ApiDescription {
     pub version: String,
     pub description: Option<String>,
     pub tools: Vec<ToolDraft>,
+    /// Where all operations are, hidden and unusable ones included.
+    pub paths: Vec<OperationPath>,
     /// Operations that are no tools.
     pub unusable: Vec<UnusableOperation>,
     /// What was changed or left out of tools.
@@ -78,7 +81,9 @@ impl ApiDescription {
 
     /// The manifest of all tools. What was changed or left out is among its alterations.
     pub fn into_manifest(self, at: Timestamp) -> Manifest {
-        let mut builder = Manifest::builder(at);
+        let attachment = serde_json::to_string(&self.paths).expect("it is all texts");
+        let supplement = Supplement { topics: Vec::new(), attachment };
+        let mut builder = Manifest::builder(at).supplement(supplement);
         for alteration in alterations(&self.unusable, &self.notes) {
             builder = builder.alteration(alteration);
         }

@@ -14,6 +14,7 @@ use super::schema::{Direction, Schemas};
 use super::security::SecuritySchemes;
 use super::servers;
 use crate::action::Action;
+use crate::request::OperationPath;
 
 /// The largest text of an input schema with what it refers to, in bytes.
 const INPUT_LIMIT: usize = 256 * 1024;
@@ -124,16 +125,7 @@ pub(super) fn tool<'a>(
     if operation.method.is_empty() || !operation.method.bytes().all(is_token) {
         return Err("its method is not legal".to_owned());
     }
-    let library = schemas.library();
-    let base = match (&all.options.base_url, all.edition) {
-        (Some(_), _) => None,
-        (None, Edition::Swagger2) => Some(servers::swagger_base(library, all.root, node)),
-        (None, Edition::OpenApi3) => {
-            let levels = [node, operation.item, all.root];
-            Some(servers::base(library, &levels, &all.options.server_variables))
-        }
-    };
-    let base = base.map(|base| base.ok_or("it has no server: set `base_url`")).transpose()?;
+    let base = base(schemas.library(), all, operation)?;
     let (action, input_schema) = action(schemas, all, operation, base);
     let produces = match all.edition {
         Edition::Swagger2 => node.get("produces").or_else(|| all.root.get("produces")),
@@ -160,6 +152,33 @@ pub(super) fn tool<'a>(
         hints: hints(&operation.method),
         action,
     })
+}
+
+/// The server of one operation. None where the configuration names one for all.
+fn base<'a>(
+    library: &'a Library,
+    all: &Surroundings<'a, '_>,
+    operation: &OperationNode<'a>,
+) -> Result<Option<String>, &'static str> {
+    let base = match (&all.options.base_url, all.edition) {
+        (Some(_), _) => return Ok(None),
+        (None, Edition::Swagger2) => servers::swagger_base(library, all.root, operation.node),
+        (None, Edition::OpenApi3) => {
+            let levels = [operation.node, operation.item, all.root];
+            servers::base(library, &levels, &all.options.server_variables)
+        }
+    };
+    base.map(Some).ok_or("it has no server: set `base_url`")
+}
+
+/// Where one operation is, whether or not it can be a tool.
+pub(super) fn place<'a>(
+    library: &'a Library,
+    all: &Surroundings<'a, '_>,
+    operation: &OperationNode<'a>,
+) -> OperationPath {
+    let base = base(library, all, operation).ok().flatten();
+    OperationPath { method: operation.method.clone(), base, path: operation.path.clone() }
 }
 
 /// RFC 9110, section 5.6.2.

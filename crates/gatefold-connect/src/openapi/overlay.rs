@@ -132,6 +132,7 @@ mod tests {
             version: String::new(),
             description: None,
             tools: names.iter().map(tool).collect(),
+            paths: Vec::new(),
             unusable: Vec::new(),
             notes: Vec::new(),
             token_urls: Vec::new(),

@@ -120,7 +120,7 @@ fn place(node: Node<'_>) -> Option<ParameterPlace> {
 fn is_said_elsewhere(name: &str, place: ParameterPlace, credentials: &[SecurityScheme]) -> bool {
     let is_header = place == ParameterPlace::Header;
     let is_key = |scheme: &SecurityScheme| match scheme {
-        SecurityScheme::Key { place: key_place, name: key } => {
+        SecurityScheme::Key { place: key_place, name: key, .. } => {
             *key_place == place && (key == name || is_header && key.eq_ignore_ascii_case(name))
         }
         _ => false,

@@ -33,17 +33,34 @@ impl SecuritySchemes {
         let new = root.get("components").and_then(|components| components.get("securitySchemes"));
         let declared = new.or_else(|| root.get("securityDefinitions"));
         let mut all = Self::default();
+        let mut keys = Vec::new();
         for (name, node) in declared.into_iter().flat_map(Node::members) {
             let Ok(node) = library.resolve(node) else { continue };
-            all.by_name.extend(scheme(node).map(|scheme| (name.to_owned(), scheme)));
+            let scheme = scheme(node);
+            keys.extend(scheme.clone().filter(SecurityScheme::is_key).map(|_| name.to_owned()));
+            all.by_name.extend(scheme.map(|scheme| (name.to_owned(), scheme)));
             all.token_urls.extend(token_url(library, node));
             all.code_flows.extend(code_flow(library, node));
         }
+        // The one that operations ask for by default, else the one that is declared first.
+        let wanted = root.get("security").into_iter().flat_map(Node::items).flat_map(Node::members);
+        let own = wanted.map(|(name, _)| name.to_owned()).find(|name| keys.contains(name));
+        all.mark_further_keys(own.or(keys.into_iter().next()));
         all.token_urls.sort();
         all.token_urls.dedup();
         all.code_flows.sort();
         all.code_flows.dedup();
         all
+    }
+
+    /// Marks the keys that are neither this one nor at its place.
+    fn mark_further_keys(&mut self, own: Option<String>) {
+        let own = own.and_then(|name| self.by_name.get(&name).cloned());
+        for scheme in self.by_name.values_mut().filter(|scheme| Some(&**scheme) != own.as_ref()) {
+            if let SecurityScheme::Key { is_further, .. } = scheme {
+                *is_further = true;
+            }
+        }
     }
 
     pub(super) fn all(&self) -> Vec<SecurityScheme> {
@@ -88,6 +105,7 @@ fn scheme(node: Node<'_>) -> Option<SecurityScheme> {
                 _ => return None,
             },
             name: node.text("name").filter(|name| !name.is_empty())?.to_owned(),
+            is_further: false,
         },
         "http" => match node.text("scheme")?.to_ascii_lowercase().as_str() {
             "bearer" => SecurityScheme::Bearer,

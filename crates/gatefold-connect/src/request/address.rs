@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -13,6 +12,7 @@ use super::error::RequestError;
 use super::escape::{Escape, literal};
 use super::forms::content_text;
 use super::limits::MAX_URL_BYTES;
+use super::readings::has_dots;
 use super::values::writing;
 
 /// The URL with the arguments in its path and its query.
@@ -59,22 +59,15 @@ fn expanded_segment(
     arguments: &Map<String, Value>,
 ) -> Result<String, RequestError> {
     let (text, last) = expanded(action, segment, arguments, Escape::ReservedInPath)?;
-    if !is_dots(&text) {
+    if !has_dots(&text) {
         return Ok(text);
     }
     Err(match last {
-        Some(argument) => RequestError::argument(
-            argument,
-            "would lead to another path: give something else than `.` or `..`",
-        ),
+        Some(argument) => {
+            RequestError::argument(argument, "would lead to another path: leave out `.` and `..`")
+        }
         None => RequestError::action(action, "its path has a segment `.` or `..`"),
     })
-}
-
-/// Whether a URL would be shortened by this segment, however it is encoded.
-fn is_dots(segment: &str) -> bool {
-    let decoded = percent_decode_str(segment).collect::<Vec<_>>();
-    decoded == b"." || decoded == b".."
 }
 
 /// A part of the template with its parameters filled in, and the last argument among them. `reserved` is how a

@@ -17,6 +17,15 @@ pub enum RequestError {
         "`{argument}` has {bytes} bytes as a header, and at most {MAX_HEADER_BYTES} can be sent"
     )]
     LongHeader { argument: String, bytes: usize },
+    /// A server may take the path for another operation's. `needs_decoding` says whether it would have to decode
+    /// the path before it looks for segments.
+    #[error(
+        "these values in the path `{path}` would call another operation: give the identifier of one thing, or use \
+         the tool of that operation"
+    )]
+    OtherOperation { path: String, needs_decoding: bool },
+    #[error("the arguments would give `{name}`, which is set without them: leave it out")]
+    Credential { name: String },
     /// The action itself is at fault, so no other arguments would help.
     #[error("`{method} {path}` cannot be sent: {fault}")]
     Action { method: String, path: String, fault: String },

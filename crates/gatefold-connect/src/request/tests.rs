@@ -77,15 +77,14 @@ fn a_path_argument_never_leads_to_another_path() {
         (json!("a/b"), "/a/a%2Fb/b"),
         (json!("a?b#c"), "/a/a%3Fb%23c/b"),
         (json!("a\\b"), "/a/a%5Cb/b"),
-        (json!("%2e%2e"), "/a/%252e%252e/b"),
         (json!("..."), "/a/.../b"),
         (json!("\r\n\t"), "/a/%0D%0A%09/b"),
         (json!("日本"), "/a/%E6%97%A5%E6%9C%AC/b"),
         (json!(18_446_744_073_709_551_616_i128), "/a/18446744073709551616/b"),
         (json!(false), "/a/false/b"),
         (json!([[1, 2], { "a": null }]), "/a/%5B1%2C2%5D,%7B%22a%22%3Anull%7D/b"),
-        (json!(".."), "`v` would lead to another path: give something else than `.` or `..`"),
-        (json!("."), "`v` would lead to another path: give something else than `.` or `..`"),
+        (json!(".."), "`v` would lead to another path: leave out `.` and `..`"),
+        (json!("."), "`v` would lead to another path: leave out `.` and `..`"),
         (json!(""), "`v` is empty, and would lead to another path: give a value"),
         (json!([]), "`v` is empty, and would lead to another path: give a value"),
         (json!(null), "`v` is missing, and the path `/a/{v}/b` needs it"),
@@ -95,7 +94,7 @@ fn a_path_argument_never_leads_to_another_path() {
     let reserved = || json!({ "name": "v", "in": "path", "allow_reserved": true });
     for (value, expected) in [
         (json!("a:b@c/d?e#f"), "/a/a:b@c%2Fd%3Fe%23f/b"),
-        (json!("%2e%2E"), "`v` would lead to another path: give something else than `.` or `..`"),
+        (json!("%2e%2E"), "`v` would lead to another path: leave out `.` and `..`"),
         (json!("100%"), "/a/100%25/b"),
     ] {
         check_path(reserved(), value, expected);
@@ -103,7 +102,7 @@ fn a_path_argument_never_leads_to_another_path() {
     check_path(
         spec("path", "label", false),
         json!("."),
-        "`v` would lead to another path: give something else than `.` or `..`",
+        "`v` would lead to another path: leave out `.` and `..`",
     );
 }
 
@@ -113,7 +112,7 @@ fn two_arguments_cannot_make_dots_together() {
         let parameters = json!([{ "name": "v", "in": "path" }, { "name": "w", "in": "path" }]);
         json!({ "method": "GET", "path": "/x/{v}{w}", "parameters": parameters })
     };
-    let refused = "`w` would lead to another path: give something else than `.` or `..`";
+    let refused = "`w` would lead to another path: leave out `.` and `..`";
     assert_eq!(target(BASE, action(), &json!({ "v": ".", "w": "." })), refused);
     assert_eq!(target(BASE, action(), &json!({ "v": ".", "w": "json" })), "/x/.json");
 }

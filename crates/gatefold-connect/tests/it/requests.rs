@@ -99,8 +99,17 @@ async fn a_hostile_argument_stays_in_its_place() {
         for (place, style) in
             [("path", "simple"), ("path", "matrix"), ("query", "form"), ("cookie", "form")]
         {
-            let request =
-                api.call(action(place, style, false), &json!({ "v": value })).await.unwrap();
+            let sent = api.call(action(place, style, false), &json!({ "v": value })).await;
+            // A server that decodes first would go up, or stay.
+            let has_dots = value.contains("..") || value.contains("%2e");
+            // The first segment of this style begins with the name.
+            let is_behind_name = style == "matrix" && value.starts_with(['.', '%']);
+            if place == "path" && has_dots && !is_behind_name {
+                let refused = sent.unwrap_err().to_string();
+                assert_eq!(refused, "`v` would lead to another path: leave out `.` and `..`");
+                continue;
+            }
+            let request = sent.unwrap();
             let arrived = arrived(&request, (place, style, false), Form::Scalar);
             assert_eq!(arrived, ArrivedValue::Scalar(value.to_owned()), "{place} {style}");
             let own_path = if place == "path" { "/a/" } else { "/" };

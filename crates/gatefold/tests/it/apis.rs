@@ -255,6 +255,145 @@ async fn an_api_is_called_by_its_description() {
     app.close().await;
 }
 
+const KEYS: &str = r##"{
+  "openapi": "3.0.3",
+  "info": { "title": "Monitors", "version": "1" },
+  "security": [{ "apiKey": [], "aKey": [] }],
+  "paths": {
+    "/both": { "get": { "operationId": "both" } },
+    "/first": { "get": { "operationId": "first", "security": [{ "apiKey": [] }] } },
+    "/second": { "get": { "operationId": "second", "security": [{ "aKey": [] }] } },
+    "/mixed": { "get": { "operationId": "mixed", "security": [{ "bearer": [], "tenant": [] }] } },
+    "/open": { "get": { "operationId": "open", "security": [] } }
+  },
+  "components": { "securitySchemes": {
+    "aKey": { "type": "apiKey", "in": "header", "name": "X-Trace" },
+    "apiKey": { "type": "apiKey", "in": "header", "name": "X-Key" },
+    "tenant": { "type": "apiKey", "in": "query", "name": "tenant_key" },
+    "bearer": { "type": "http", "scheme": "bearer" }
+  } }
+}"##;
+
+#[tokio::test]
+async fn a_key_goes_to_its_own_schemes_place_only() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch.write("api.json", KEYS);
+    let path = scratch.path().join("api.json");
+    let head = format!("[sources.m]\nopenapi = {path:?}\nbase_url = '{}'\n", api.url);
+    let app = app(&scratch, &format!("{head}auth = {{ api_key = 's3cret-key' }}\n")).await;
+    for (tool, expected) in [
+        ("both", "GET /v1/both x-key: s3cret-key"),
+        ("first", "GET /v1/first x-key: s3cret-key"),
+        ("second", "GET /v1/second"),
+        ("mixed", "GET /v1/mixed"),
+        ("open", "GET /v1/open"),
+    ] {
+        call(&app, &format!("m__{tool}"), json!({})).await.unwrap();
+        assert_eq!(api.take(), [expected]);
+    }
+    app.close().await;
+}
+
+#[tokio::test]
+async fn arguments_do_not_give_a_credential_a_second_time() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let described = |place: &str| {
+        json!({
+            "openapi": "3.1.0",
+            "info": { "title": "Search", "version": "1" },
+            "paths": { "/search": { "get": { "operationId": "search", "parameters": [
+                { "name": "filter", "in": place, "explode": true,
+                  "schema": { "type": "object", "additionalProperties": true } }
+            ] } } }
+        })
+    };
+    for place in ["query", "cookie"] {
+        scratch.write("api.json", described(place).to_string());
+        let path = scratch.path().join("api.json");
+        let text = format!(
+            "[sources.s]\nopenapi = {path:?}\nbase_url = '{}?tenant=t'\n\
+             auth = {{ api_key = 's3cret-key', in = '{place}', name = 'api_key' }}\n",
+            api.url
+        );
+        let app = app(&scratch, &text).await;
+        let search =
+            async |filter: Value| call(&app, "s__search", json!({ "filter": filter })).await;
+        let mut names = vec!["api_key", "API_KEY", "api_key[]"];
+        names.extend(if place == "query" { vec!["tenant", "api.key"] } else { vec![] });
+        for name in names {
+            let refused = search(json!({ "a": 1, (name): "evil" })).await.unwrap_err();
+            assert!(refused.contains("set without them"), "{place} {name}: {refused}");
+        }
+        assert_eq!(api.take(), [""; 0]);
+        search(json!({ "my_api_key": "x" })).await.unwrap();
+        let arrived = api.take().join("");
+        assert!(
+            arrived.contains("my_api_key=x") && arrived.contains("api_key=s3cret-key"),
+            "{arrived}"
+        );
+        app.close().await;
+    }
+}
+
+const USERS: &str = r##"{
+  "openapi": "3.1.0",
+  "info": { "title": "Users", "version": "1" },
+  "paths": {
+    "/users/{id}": { "get": { "operationId": "getUser",
+      "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }] } },
+    "/users/{id}/salary": { "get": { "operationId": "getSalary",
+      "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }] } },
+    "/users/{id}/notes": { "get": { "operationId": "getNotes",
+      "parameters": [{ "name": "id", "in": "path", "required": true, "schema": { "type": "string" } }] } },
+    "/users/all": { "get": { "operationId": "bad", "parameters": [{ "$ref": "#/nowhere" }] } }
+  }
+}"##;
+
+#[tokio::test]
+async fn a_path_argument_does_not_reach_what_is_denied_hidden_or_no_tool() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch
+        .write("api.json", USERS)
+        .write("api.overlay.toml", "[operations.getNotes]\nhide = true\n");
+    let path = |name: &str| scratch.path().join(name);
+    let head = format!(
+        "[sources.crm]\nopenapi = {:?}\nbase_url = '{}'\noverlay = {:?}\ndeny = ['getSalary']\n",
+        path("api.json"),
+        api.url,
+        path("api.overlay.toml")
+    );
+    let get = async |app: &App, id: &str| call(app, "crm__getUser", json!({ "id": id })).await;
+    let first = app(&scratch, &head).await;
+    for id in ["5/salary", "5/notes", "all", "x/../../admin/secrets", "x%2F..%2Fsecrets"] {
+        let refused = get(&first, id).await.unwrap_err();
+        assert!(refused.contains("path") && !refused.contains("encoded_slashes"), "{refused}");
+    }
+    assert_eq!(api.take(), [""; 0]);
+    get(&first, "group/project").await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/users/group%2Fproject"]);
+    first.close().await;
+
+    // What was read before counts while the description cannot be read.
+    std::fs::rename(path("api.json"), path("gone.json")).unwrap();
+    let state = path("state");
+    let config = toml(&head).unwrap();
+    let second = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
+    get(&second, "5/notes").await.unwrap_err();
+    assert_eq!(api.take(), [""; 0]);
+    second.close().await;
+    std::fs::rename(path("gone.json"), path("api.json")).unwrap();
+
+    // A server that looks for segments first takes the slash for a part of one.
+    let third = app(&scratch, &format!("{head}encoded_slashes = true\n")).await;
+    get(&third, "5/salary").await.unwrap();
+    assert_eq!(api.take(), ["GET /v1/users/5%2Fsalary"]);
+    for id in ["all", "x/../../admin/secrets"] {
+        get(&third, id).await.unwrap_err();
+    }
+    assert_eq!(api.take(), [""; 0]);
+    third.close().await;
+}
+
 #[tokio::test]
 async fn an_api_is_called_while_its_description_is_gone() {
     let (api, scratch) = (Api::start().await, Scratch::new());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text, parsed};
-use gatefold_connect::{DescribedOperations, DescriptionPlace, OperationOverlay, Overlay};
+use gatefold_connect::{DescribedOperations, DescriptionPlace, OperationOverlay, Overlay, Routing};
 use gatefold_core::Secret;
 use gatefold_egress::Rate;
 use serde::{Deserialize, Deserializer};
@@ -85,6 +85,7 @@ impl SourceKind for OpenApiKind {
             "auth",
             "headers",
             "rate",
+            "encoded_slashes",
             "allow_private",
             "credentials",
         ]);
@@ -185,6 +186,7 @@ impl SourceKind for ActionsKind {
             "auth",
             "headers",
             "rate",
+            "encoded_slashes",
             "allow_private",
             "credentials",
         ]);
@@ -207,6 +209,7 @@ impl SourceKind for ActionsKind {
 struct ConnectionKeys {
     base_url: Option<ServerAddress>,
     rate: Option<CallRate>,
+    encoded_slashes: bool,
     headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
     allow_private: AllowPrivate,
 }
@@ -243,6 +246,11 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
         sign_in,
         headers,
         rate: keys.rate.map(|rate| rate.0),
+        routing: if keys.encoded_slashes {
+            Routing::BeforeDecoding
+        } else {
+            Routing::AfterDecoding
+        },
         private: keys.allow_private,
         credentials,
         secrets,

@@ -31,6 +31,20 @@ const RATE: Key = Key {
     ..Key::new("rate", Kind::Rate, "How often an HTTP API may be called.")
 };
 
+const ENCODED_SLASHES: Key = Key {
+    details: "Most servers decode a path before they look for its segments. So an argument whose slashes would \
+              lead to another operation's path is refused, `5/salary` where there is `/users/{id}/salary`; \
+              `group/project` goes on working. `true` is for a server that looks for segments first: it takes an \
+              encoded slash (`%2F`) for a part of a segment. Segments `.` and `..` are refused either way.",
+    unset: "false",
+    example: "true",
+    ..Key::new(
+        "encoded_slashes",
+        Kind::Flag,
+        "Whether an HTTP API finds the operation before it decodes the path.",
+    )
+};
+
 pub(super) const OPENAPI: &[Key] = &[
     Key {
         details: "OpenAPI 3.0, 3.1 or 3.2, or Swagger 2, in JSON or YAML. A file may refer to other files \
@@ -61,6 +75,7 @@ pub(super) const OPENAPI: &[Key] = &[
     Key { needs: &["openapi"], ..AUTH },
     Key { needs: &["openapi"], ..HEADERS },
     Key { needs: &["openapi"], ..RATE },
+    Key { needs: &["openapi"], ..ENCODED_SLASHES },
     allow_private::key(&["openapi"]),
     credentials::key(&["openapi"]),
 ];
@@ -80,6 +95,7 @@ pub(super) const ACTIONS: &[Key] = &[
     Key { needs: &["actions"], ..AUTH },
     Key { needs: &["actions"], ..HEADERS },
     Key { needs: &["actions"], ..RATE },
+    Key { needs: &["actions"], ..ENCODED_SLASHES },
     allow_private::key(&["actions"]),
     credentials::key(&["actions"]),
 ];

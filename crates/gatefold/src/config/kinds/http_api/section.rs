@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_connect::{
     ApiDefinition, Auth, ClientCredentials, DescribedOperations, DescriptionPlace, HttpApi,
-    HttpApiSettings, KeyPlace, WrittenAction,
+    HttpApiSettings, KeyPlace, Routing, WrittenAction,
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
@@ -27,6 +27,7 @@ pub(super) struct ApiConnection {
     pub(super) sign_in: ApiSignIn,
     pub(super) headers: Vec<(String, Secret)>,
     pub(super) rate: Option<Rate>,
+    pub(super) routing: Routing,
     pub(super) private: AllowPrivate,
     /// Whose sign-in a call uses.
     pub(super) credentials: SourceCredentials,
@@ -187,8 +188,16 @@ impl KindSection for ApiSection {
     }
 
     fn digest(&self, parts: &mut DigestParts) {
-        let ApiConnection { base_url, sign_in, headers, rate, private, credentials, secrets: _ } =
-            &self.connection;
+        let ApiConnection {
+            base_url,
+            sign_in,
+            headers,
+            rate,
+            routing,
+            private,
+            credentials,
+            secrets: _,
+        } = &self.connection;
         parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
         parts.add_list(sign_in.auth.as_slice(), |parts, auth| auth.digest(parts));
@@ -199,6 +208,7 @@ impl KindSection for ApiSection {
         }
         parts.add_pairs(headers);
         parts.add(format!("{rate:?}"));
+        parts.add(format!("{routing:?}"));
         private.digest(parts);
         credentials.digest(parts);
         match &self.operations {
@@ -243,6 +253,9 @@ impl KindSection for ApiSection {
         }
         if let Some(allowed) = self.connection.private.shown() {
             shown["allow_private"] = allowed;
+        }
+        if self.connection.routing == Routing::BeforeDecoding {
+            shown["encoded_slashes"] = true.into();
         }
         match &self.operations {
             ApiOperations::Described(described) => {
@@ -291,6 +304,8 @@ impl KindSection for ApiSection {
                 secrets: self.connection.secrets.clone(),
                 headers: self.connection.headers.clone(),
                 rate: self.connection.rate,
+                routing: self.connection.routing,
+                known: identity.known.clone(),
                 definition: match &self.operations {
                     ApiOperations::Described(described) => {
                         ApiDefinition::Described(described.clone())
