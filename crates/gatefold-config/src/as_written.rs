@@ -102,6 +102,8 @@ mod tests {
             ("${A}-${B:-c}", "${A}-${B:-c}"),
             ("${env:A}${env:B:-x}", "${A}${B:-x}"),
             ("Bearer ${input:api-key}", "Bearer ${API_KEY}"),
+            ("${input:path} ${input:Home:-x}", "${INPUT_PATH} ${INPUT_HOME:-x}"),
+            ("${input:lc-all} ${input:my-path}", "${INPUT_LC_ALL} ${MY_PATH}"),
             ("${workspaceFolder}/x ${userHome}", "/project/x ${HOME}"),
             ("${command:pick} ${A", "$${command:pick} $${A"),
             ("${not a name}", "$${not a name}"),

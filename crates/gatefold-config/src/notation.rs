@@ -205,10 +205,52 @@ fn client_reference(reference: &str, surroundings: &dyn Surroundings) -> Referen
     }
 }
 
+/// Variables that systems, shells and loaders set, which are no answer to a question of the same name.
+const OF_SYSTEMS: [&str; 32] = [
+    "ALL_PROXY",
+    "COLUMNS",
+    "DISPLAY",
+    "EDITOR",
+    "HOME",
+    "HOST",
+    "HOSTNAME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "IFS",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "LOGNAME",
+    "MAIL",
+    "NO_PROXY",
+    "OLDPWD",
+    "PAGER",
+    "PATH",
+    "PS1",
+    "PWD",
+    "RANDOM",
+    "SHELL",
+    "SHLVL",
+    "TEMP",
+    "TERM",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "UID",
+    "USER",
+    "VISUAL",
+];
+
+/// How families of such variables begin.
+const FAMILIES_OF_SYSTEMS: [&str; 6] = ["DYLD_", "GATEFOLD_", "LC_", "LD_", "SSH_", "XDG_"];
+
 /// The variable that replaces one of VS Code's questions, because nobody is here to answer it.
 pub fn variable_of_input(id: &str) -> String {
     let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    id.chars().map(upper).collect()
+    let name: String = id.chars().map(upper).collect();
+    let is_of_system = OF_SYSTEMS.contains(&name.as_str())
+        || FAMILIES_OF_SYSTEMS.iter().any(|family| name.starts_with(family));
+    if is_of_system { format!("INPUT_{name}") } else { name }
 }
 
 /// Whether a variable can have this name.
@@ -287,6 +329,7 @@ pub(crate) mod tests {
             ("${env:NONE:-d}", Ok("d")),
             ("${input:api-key}", Ok("k")),
             ("${input:other}", Err("`OTHER`, which is not set")),
+            ("${input:home}", Err("`INPUT_HOME`, which is not set")),
             ("${secret:a}", Err("`secret:a`, which is not the name of a variable")),
             ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /project/y")),
         ] {
