@@ -16,6 +16,7 @@ mod joins;
 mod names;
 mod operators;
 mod parser_words;
+mod path_names;
 mod queries;
 mod relations;
 mod scopes;
@@ -31,6 +32,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 pub use error::GuardError;
+pub(crate) use path_names::PathNames;
 
 use crate::{TableName, VisibleSchema};
 use error::syntax_error;

@@ -8,6 +8,7 @@ mod bounds;
 mod connections;
 mod errors;
 mod geometry;
+mod merged;
 mod reading;
 mod role;
 mod schema;

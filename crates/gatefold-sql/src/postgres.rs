@@ -7,6 +7,7 @@
 
 mod connections;
 mod errors;
+mod path;
 mod privileges;
 mod reading;
 mod role;

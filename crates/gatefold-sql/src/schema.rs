@@ -57,9 +57,13 @@ pub struct Table {
     pub primary_key: Vec<String>,
     pub foreign_keys: Vec<ForeignKey>,
     pub indexes: Vec<Index>,
-    /// What a view reads, directly. `None` where the server does not tell: such a view is shown only
-    /// if it is named itself. Empty for tables.
+    /// What a view reads, directly, or a table that keeps its rows in others. `None` where the server does not
+    /// tell: such a one is shown only if it is named itself. Empty for other tables.
     pub reads: Option<Vec<TableName>>,
+    /// The tables whose rows it has besides its own, with the same columns: partitions, and tables that inherit
+    /// from it, at any depth.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<TableName>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,6 +11,7 @@ mod reading;
 mod schema;
 mod sessions;
 mod values;
+mod virtual_tables;
 mod watch;
 mod worker;
 mod writing;

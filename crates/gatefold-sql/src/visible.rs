@@ -34,6 +34,8 @@ pub struct VisibleTable {
     pub columns: Vec<VisibleColumn>,
     /// Whether the database has more columns in it than may be seen.
     pub has_hidden: bool,
+    /// Whether it has rows of a table that may not be seen, because a rule names it nevertheless.
+    pub has_hidden_parts: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl VisibleSchema {
     pub fn new(dialect: Dialect, schema: &Schema, rules: &TableRules) -> Self {
         let judge = TableJudge::new(schema, rules);
         let shown = schema.tables.iter().filter(|table| judge.shows(table));
-        let mut tables: Vec<_> = shown.map(|table| visible_table(table, rules)).collect();
+        let mut tables: Vec<_> = shown.map(|table| visible_table(table, rules, &judge)).collect();
         let mut visible = Self {
             dialect,
             default_schemas: schema.default_schemas.clone(),
@@ -123,7 +125,8 @@ impl VisibleTable {
     }
 }
 
-fn visible_table(table: &Table, rules: &TableRules) -> VisibleTable {
+fn visible_table(table: &Table, rules: &TableRules, judge: &TableJudge<'_>) -> VisibleTable {
+    let has_hidden_parts = !judge.shows_parts(table);
     let name = &table.name;
     let hides = |column: &str| rules.hide.iter().any(|rule| rule.matches(name, column));
     let masks = |column: &str| rules.mask.iter().any(|rule| rule.matches(name, column));
@@ -146,7 +149,12 @@ fn visible_table(table: &Table, rules: &TableRules) -> VisibleTable {
         is_masked: masks(&column.name),
         name: column.name.clone(),
     };
-    VisibleTable { columns: table.columns.iter().map(shown).collect(), has_hidden, table }
+    VisibleTable {
+        columns: table.columns.iter().map(shown).collect(),
+        has_hidden,
+        has_hidden_parts,
+        table,
+    }
 }
 
 /// Judges whether a table may be seen.
@@ -169,8 +177,34 @@ impl<'a> TableJudge<'a> {
     }
 
     fn allows(&self, name: &TableName) -> bool {
-        let matches = |rules: &[TablePattern]| rules.iter().any(|rule| rule.matches(name));
-        (self.rules.allow.is_empty() || matches(&self.rules.allow)) && !matches(&self.rules.deny)
+        let allow = &self.rules.allow;
+        (allow.is_empty() || allow.iter().any(|rule| rule.matches(name))) && !self.denies(name)
+    }
+
+    fn denies(&self, name: &TableName) -> bool {
+        self.rules.deny.iter().any(|rule| rule.matches(name))
+    }
+
+    /// Whether all tables whose rows this one has may be seen. A partition is listed nowhere else, so only a rule
+    /// that denies it hides it.
+    fn shows_parts(&self, table: &Table) -> bool {
+        let TableRules { hide, mask, .. } = self.rules;
+        let is_ruled = |rules: &[ColumnPattern], name: &TableName, column: &Column| {
+            rules.iter().any(|rule| rule.matches(name, &column.name))
+        };
+        table.parts.iter().all(|part| {
+            let is_listed = self.tables.contains_key(part);
+            let is_shown = if is_listed { self.allows(part) } else { !self.denies(part) };
+            let mut columns = table.columns.iter();
+            is_shown
+                && columns.all(|column| {
+                    let is_hidden = is_ruled(hide, &table.name, column);
+                    is_hidden
+                        || !is_ruled(hide, part, column)
+                            && (is_ruled(mask, &table.name, column)
+                                || !is_ruled(mask, part, column))
+                })
+        })
     }
 
     /// Whether a rule names this very table, by which its owner vouches for what a view shows.
@@ -178,11 +212,12 @@ impl<'a> TableJudge<'a> {
         self.rules.allow.iter().any(|rule| rule.is_exact() && rule.matches(name))
     }
 
-    /// Whether everything that a view reads may be seen, each column of it included: what a view
+    /// Whether everything that a view or a table reads may be seen, each column of it included: what a view
     /// makes of a hidden or masked column cannot be told.
     fn reads_only_shown(&self, table: &Table, depth: usize) -> bool {
         let Some(reads) = &table.reads else { return false };
         depth < MAX_VIEW_DEPTH
+            && self.shows_parts(table)
             && reads.iter().all(|name| {
                 let Some(read) = self.tables.get(name) else { return false };
                 self.allows(name)

@@ -48,6 +48,7 @@ fn table(dialect: Dialect, name: &str, kind: TableKind, columns: &[&str]) -> Tab
         foreign_keys: Vec::new(),
         indexes: Vec::new(),
         reads: Some(Vec::new()),
+        parts: Vec::new(),
     }
 }
 

@@ -81,6 +81,11 @@ const NAMED_TYPES: [&str; 68] = [
 /// The type names of SQLite, which takes any word for one.
 const SQLITE_TYPES: [&str; 4] = ["signed", "unsigned", "blob", "nchar"];
 
+/// Whether this is a type that PostgreSQL finds by its name.
+pub(super) fn is_named_type(name: &str) -> bool {
+    NAMED_TYPES.contains(&name)
+}
+
 impl Inspector<'_> {
     pub(super) fn data_type(&mut self, data_type: &DataType) -> Result<(), GuardError> {
         match data_type {

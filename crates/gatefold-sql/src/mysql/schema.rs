@@ -10,6 +10,7 @@ use sqlx::{AssertSqlSafe, Executor as _};
 use super::bounds::ServerFacts;
 use super::connections::{MySqlConnections, MySqlLease};
 use super::errors::own_failure;
+use super::merged;
 use super::texts::{number, text};
 use super::views::{self, Definition};
 use crate::{
@@ -24,6 +25,12 @@ const MAX_DEFINITIONS: usize = 2_000;
 
 /// The most tables of which the rows are estimated: for that, MariaDB opens each.
 const MAX_ESTIMATED: usize = 2_000;
+
+/// Engines whose tables show rows of other tables.
+const ELSEWHERE: [&str; 4] = [MERGE, "CONNECT", "FEDERATED", "SPIDER"];
+
+/// The engine of tables that unite others.
+const MERGE: &str = "MRG_MyISAM";
 
 type Tables = BTreeMap<TableName, Table>;
 
@@ -59,6 +66,7 @@ async fn read_in_transaction(
     add_estimates(lease, scope, &mut tables).await?;
     add_indexes(lease, scope, &mut tables).await?;
     add_foreign_keys(lease, scope, &mut tables).await?;
+    add_merged(lease, scope, &mut tables).await?;
     let definitions = view_definitions(lease, scope, &tables).await?;
     let schema = Schema {
         version: facts.server(),
@@ -77,7 +85,7 @@ async fn read_in_transaction(
 
 async fn tables(lease: &mut MySqlLease, scope: &str) -> Result<Tables, DatabaseError> {
     let sql = format!(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT \
+        "SELECT TABLE_SCHEMA, TABLE_NAME, TABLE_TYPE, TABLE_COMMENT, ENGINE \
          FROM information_schema.TABLES WHERE {scope} AND TABLE_TYPE <> 'SEQUENCE' LIMIT {}",
         // Enough to say how many are left out, and no more.
         Schema::MAX_TABLES * 5
@@ -86,6 +94,10 @@ async fn tables(lease: &mut MySqlLease, scope: &str) -> Result<Tables, DatabaseE
     for row in rows(lease, sql).await? {
         let Some(name) = table_name(&row, 0) else { continue };
         let is_view = text(&row, 2).is_some_and(|kind| kind.contains("VIEW"));
+        // What keeps its rows elsewhere shows a table that may be another one of this server.
+        let is_elsewhere = text(&row, 4).is_some_and(|engine| {
+            ELSEWHERE.iter().any(|known| known.eq_ignore_ascii_case(&engine))
+        });
         let comment = text(&row, 3).filter(|text| !text.is_empty() && !is_view);
         let table = Table {
             name: name.clone(),
@@ -96,7 +108,8 @@ async fn tables(lease: &mut MySqlLease, scope: &str) -> Result<Tables, DatabaseE
             primary_key: Vec::new(),
             foreign_keys: Vec::new(),
             indexes: Vec::new(),
-            reads: if is_view { None } else { Some(Vec::new()) },
+            reads: if is_view || is_elsewhere { None } else { Some(Vec::new()) },
+            parts: Vec::new(),
         };
         tables.insert(name, table);
     }
@@ -234,6 +247,28 @@ async fn add_foreign_keys(
             key.columns.push(from);
             key.references.push(to);
         }
+    }
+    Ok(())
+}
+
+/// What tables unite that unite others.
+async fn add_merged(
+    lease: &mut MySqlLease,
+    scope: &str,
+    tables: &mut Tables,
+) -> Result<(), DatabaseError> {
+    let sql = format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES \
+         WHERE {scope} AND ENGINE = '{MERGE}' LIMIT {MAX_DEFINITIONS}"
+    );
+    for row in rows(lease, sql).await? {
+        let Some(name) = table_name(&row, 0) else { continue };
+        let Some(table) = tables.get_mut(&name) else { continue };
+        let quoted = [&name.schema, &name.name].map(|part| Dialect::MySql.quoted(part)).join(".");
+        // One whose definition this user may not see stays without an answer.
+        let made = rows(lease, format!("SHOW CREATE TABLE {quoted}")).await.unwrap_or_default();
+        let made = made.first().and_then(|row| text(row, 1));
+        table.reads = made.and_then(|made| merged::tables(&made, &name.schema));
     }
     Ok(())
 }

@@ -16,9 +16,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::errors::{Statement, connect_error};
-use super::privileges;
 use super::session::{self, TransactionMode};
 use super::texts::text;
+use super::{path, privileges};
+use crate::guard::PathNames;
 use crate::{DatabaseError, DatabaseSettings, ServerAddress, ServerPlace, TlsMode};
 
 /// How long a connection may lie unused.
@@ -250,6 +251,21 @@ impl Lease {
         let rows = self.run(begin).await?;
         self.held().process = rows.first().and_then(|row| text(row, 0)?.parse().ok());
         Ok(())
+    }
+
+    /// Refuses a model's statement in which a name may mean something that is not built in. It holds for the
+    /// statement that follows in this transaction.
+    pub(super) async fn check_names(
+        &mut self,
+        sql: &str,
+        limit: Duration,
+    ) -> Result<(), DatabaseError> {
+        let names = PathNames::of(sql);
+        if names.is_empty() {
+            return Ok(());
+        }
+        let rows = self.run(path::foreign_names(&names)).await;
+        path::refuse(&rows.map_err(|error| Statement::ours(limit).error(error))?)
     }
 
     /// Runs statements of our own, never a model's: there may be several in one text.

@@ -49,7 +49,11 @@ pub(super) async fn explain(
     let statement = Statement::new(&sql, Wrapping::explain(), timeout)?;
     let mut lease = connections.begin(TransactionMode::Read, timeout).await?;
     let deadline = Instant::now() + timeout + GRACE;
-    let result = timeout_at(deadline, plan(&mut lease, &statement)).await;
+    let plan = async {
+        lease.check_names(&sql, timeout).await?;
+        plan(&mut lease, &statement).await
+    };
+    let result = timeout_at(deadline, plan).await;
     finish(lease, result.unwrap_or(Err(DatabaseError::Timeout(timeout)))).await
 }
 
@@ -94,6 +98,7 @@ async fn rows(
     let collector = RowCollector::new(query.max_rows, query.max_bytes);
     let mut result =
         ResultReader { query, statement, deadline, collector, readings: None, fitting: 0 };
+    lease.check_names(&query.sql, query.timeout).await?;
     result.declare(lease).await?;
     // One row more than may be taken tells that there are more. Each turn reads one at least.
     let mut batch = query.max_rows.saturating_add(1).min(FIRST_BATCH);

@@ -20,7 +20,7 @@ use crate::{Column, DatabaseError, ForeignKey, Index, Schema, Table, TableKind, 
 /// How long reading all of it may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The most keys, the most indexes and the most tables that views read, over all tables.
+/// The most keys, the most indexes, the most parts and the most tables that views read, over all tables.
 const MAX_PARTS: i64 = 200_000;
 
 const HEAD: &str = "\
@@ -78,6 +78,17 @@ const INDEXES: &str = "\
     JOIN pg_catalog.pg_index AS i ON i.indrelid = t.id \
     JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid \
     WHERE i.indisvalid AND NOT i.indisprimary ORDER BY i.indrelid, c.relname LIMIT $2";
+
+/// The tables whose rows a table has: its partitions, and those that inherit from it.
+const PARTS: &str = "\
+    WITH RECURSIVE part(whole, id) AS (\
+     SELECT i.inhparent, i.inhrelid FROM pg_catalog.unnest($1::oid[]) AS t(id) \
+     JOIN pg_catalog.pg_inherits AS i ON i.inhparent = t.id \
+     UNION SELECT part.whole, i.inhrelid FROM part \
+     JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.id) \
+    SELECT part.whole, n.nspname::text, c.relname::text FROM part \
+    JOIN pg_catalog.pg_class AS c ON c.oid = part.id \
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace LIMIT $2";
 
 /// What views read, and whether they call a function that may read anything.
 ///
@@ -140,6 +151,14 @@ async fn read_from(connection: &mut PgConnection) -> Result<Schema, sqlx::Error>
     let is_whole = i64::try_from(reads.len()).is_ok_and(|count| count < MAX_PARTS);
     for row in &reads {
         found.add_read(row, is_whole)?;
+    }
+    let parts = parts(connection, PARTS, &found.ids, MAX_PARTS).await?;
+    if i64::try_from(parts.len()).is_ok_and(|count| count >= MAX_PARTS) {
+        // Some are missing, and nothing tells of which table.
+        found.tables.iter_mut().for_each(|table| table.reads = None);
+    }
+    for row in &parts {
+        found.add_part(row)?;
     }
     let read = i64::try_from(tables.len()).unwrap_or(i64::MAX);
     Ok(Schema {
@@ -262,6 +281,14 @@ impl CatalogueTables {
         Ok(())
     }
 
+    fn add_part(&mut self, row: &PgRow) -> Result<(), sqlx::Error> {
+        let part = TableName { schema: row.try_get(1)?, name: row.try_get(2)? };
+        if let Some(table) = self.table_of(row)? {
+            table.parts.push(part);
+        }
+        Ok(())
+    }
+
     fn names(&self, table: Oid, numbers: &[i16]) -> Option<Vec<String>> {
         numbers.iter().map(|number| self.columns.get(&(table, *number)).cloned()).collect()
     }
@@ -291,6 +318,7 @@ fn table(row: &PgRow) -> Result<Table, sqlx::Error> {
         foreign_keys: Vec::new(),
         indexes: Vec::new(),
         reads: Some(Vec::new()),
+        parts: Vec::new(),
     })
 }
 

@@ -43,12 +43,14 @@ pub(super) const MAX_ROW_BYTES: usize = 16 * 1024 * 1024;
 pub(super) const ROW_TOO_LARGE: &str = "gatefold: a row of ";
 
 /// Answers the names and values of what can be set: [`SETTINGS`], and the search path that the role has
-/// here, which is pinned with temporary tables at its end, where they hide nothing.
+/// here, which is pinned with temporary tables at its end, where they hide nothing, and with what is built in
+/// at its beginning.
 pub(super) fn applicable() -> String {
     let values = SETTINGS.iter().map(|(name, value)| format!("('{name}','{value}')"));
     let values = values.collect::<Vec<_>>().join(",");
     format!(
         "SELECT 'search_path', CASE WHEN path IN ('', '\"\"') THEN 'pg_temp' \
+         WHEN pg_catalog.strpos(path, 'pg_catalog') > 0 THEN 'pg_catalog, ' || path || ', pg_temp' \
          ELSE path || ', pg_temp' END \
          FROM (SELECT pg_catalog.current_setting('search_path') AS path) AS now \
          UNION ALL SELECT s.name, v.value FROM (VALUES {values}) AS v(name, value) \
@@ -69,7 +71,7 @@ pub(super) fn settings<'a>(applicable: impl Iterator<Item = (&'a str, &'a str)>)
 }
 
 /// A text that reads the same whatever `standard_conforming_strings` is.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
 

@@ -30,15 +30,18 @@ pub(super) async fn write(
 ) -> Result<Box<dyn OpenWrite>, DatabaseError> {
     let statement = Statement::new(&sql, Wrapping::nothing(), limit)?;
     let mut lease = connections.begin(TransactionMode::Write, limit).await?;
-    let write = sqlx::query(AssertSqlSafe(statement.around())).persistent(false);
-    let done = timeout(limit + GRACE, write.execute(lease.connection())).await;
-    match done {
+    let write = async {
+        lease.check_names(&sql, limit).await?;
+        let write = sqlx::query(AssertSqlSafe(statement.around())).persistent(false);
+        let done = write.execute(lease.connection()).await;
+        done.map_err(|error| statement.error(error))
+    };
+    match timeout(limit + GRACE, write).await {
         Ok(Ok(done)) => {
             let rows_affected = done.rows_affected();
             Ok(Box::new(OpenTransaction { lease, rows_affected, timeout: limit }))
         }
         Ok(Err(error)) => {
-            let error = statement.error(error);
             if matches!(error, DatabaseError::Statement { .. }) {
                 lease.end().await;
             }

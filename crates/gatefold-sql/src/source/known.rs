@@ -23,13 +23,17 @@ impl KnownSchema {
         self.visible.tables()
     }
 
-    /// Whether a plan over this table names nothing that is hidden: a view's plan names what it reads.
+    /// Whether a plan over this table names nothing that is hidden: a view's plan names what it reads, and a
+    /// table's its parts.
     pub(super) fn is_open(&self, name: &TableName) -> bool {
         self.is_open_at(name, 0)
     }
 
     fn is_open_at(&self, name: &TableName, depth: usize) -> bool {
         let Some(shown) = self.visible.table(Some(&name.schema), &name.name) else { return false };
+        if shown.has_hidden_parts {
+            return false;
+        }
         let is_view = matches!(shown.table.kind, TableKind::View);
         let reads = shown.table.reads.as_deref();
         !is_view

@@ -9,6 +9,7 @@ use sqlx::{Row as _, SqliteConnection};
 use super::authorizer::{self, InspectedColumn};
 use super::errors::own_failure;
 use super::sessions::{SessionPool, SqliteLease};
+use super::virtual_tables;
 use super::watch::StatementWatch;
 use crate::{
     Column, DatabaseError, Dialect, ForeignKey, Index, Schema, Table, TableKind, TableName,
@@ -46,6 +47,10 @@ const INDEXES: &str = "SELECT l.name, i.name, i.\"unique\", x.name \
      WHERE l.schema = 'main' AND l.type = 'table' AND x.key = 1 \
      ORDER BY l.name, i.name, x.seqno LIMIT ?";
 
+/// The statements that made virtual tables.
+const VIRTUAL: &str = "SELECT s.name, s.sql FROM pragma_table_list l \
+     JOIN sqlite_schema s ON s.name = l.name WHERE l.schema = 'main' AND l.type = 'virtual'";
+
 const STATISTICS: &str = "SELECT tbl, max(CAST(stat AS INTEGER)) FROM sqlite_stat1 GROUP BY tbl";
 
 /// A view or a virtual table, whose columns only a look at a statement tells.
@@ -74,6 +79,7 @@ async fn read_in_transaction(lease: &mut SqliteLease) -> Result<Schema, Database
     let selected = kinds.iter().filter(|(_, kind)| kind != "table");
     let mut selections =
         select_from(lease, selected.map(|(name, _)| name.clone()).collect()).await?;
+    let mut virtual_reads = virtual_reads(lease.connection()?, &kinds).await?;
     let estimates = estimates(lease.connection()?).await?;
     let mut schema = Schema {
         version: format!("SQLite {}", authorizer::version()),
@@ -85,9 +91,12 @@ async fn read_in_transaction(lease: &mut SqliteLease) -> Result<Schema, Database
         let table = match kind.as_str() {
             "table" => tables.remove(&name),
             // One that cannot be selected from, such as a view of a table that is gone, is left out.
-            other => selections
-                .remove(&name)
-                .map(|selection| selected_table(&name, other == "view", selection)),
+            other => selections.remove(&name).map(|selection| {
+                let reads = virtual_reads.remove(&name).flatten();
+                let is_view = other == "view";
+                let reads = if is_view { selection.reads } else { reads };
+                Table { reads, ..selected_table(&name, is_view, selection.columns) }
+            }),
         };
         if let Some(mut table) = table {
             table.rows = estimates.get(&name).copied();
@@ -235,8 +244,31 @@ fn selection(
     Some(Selection { columns: inspected.ok()?.columns, reads })
 }
 
-fn selected_table(name: &str, is_view: bool, selection: Selection) -> Table {
-    let columns = selection.columns.into_iter().map(|column| Column {
+/// What virtual tables read, by their names. None where that is not known.
+async fn virtual_reads(
+    connection: &mut SqliteConnection,
+    kinds: &[(String, String)],
+) -> Result<HashMap<String, Option<Vec<TableName>>>, DatabaseError> {
+    // A table is found under its own name, whatever the case that somebody wrote.
+    let own: HashMap<String, &String> =
+        kinds.iter().map(|(name, _)| (name.to_ascii_lowercase(), name)).collect();
+    let mut found = HashMap::new();
+    for row in rows(connection, VIRTUAL, None).await? {
+        let (name, sql) = (text(&row, 0)?, text(&row, 1)?);
+        let table = |read: String| {
+            TableName::new(
+                MAIN,
+                own.get(&read.to_ascii_lowercase()).map_or(read, |own| (*own).clone()),
+            )
+        };
+        let reads = virtual_tables::reads(&sql);
+        found.insert(name, reads.map(|reads| reads.into_iter().map(table).collect()));
+    }
+    Ok(found)
+}
+
+fn selected_table(name: &str, is_view: bool, columns: Vec<InspectedColumn>) -> Table {
+    let columns = columns.into_iter().map(|column| Column {
         name: column.name,
         column_type: column.declared.unwrap_or_default().to_lowercase(),
         nullable: true,
@@ -247,7 +279,6 @@ fn selected_table(name: &str, is_view: bool, selection: Selection) -> Table {
     Table {
         kind: if is_view { TableKind::View } else { TableKind::Table },
         columns: columns.collect(),
-        reads: if is_view { selection.reads } else { Some(Vec::new()) },
         ..empty_table(name)
     }
 }
@@ -263,6 +294,7 @@ fn empty_table(name: &str) -> Table {
         foreign_keys: Vec::new(),
         indexes: Vec::new(),
         reads: Some(Vec::new()),
+        parts: Vec::new(),
     }
 }
 

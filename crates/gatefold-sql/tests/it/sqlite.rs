@@ -2,8 +2,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gatefold_sql::{
-    Column, Database, DatabaseAddress, DatabaseError, DatabaseSettings, Missing, QueryRows,
-    ReadQuery, SQLITE_TASK, Schema, SqliteFile, SqliteWorker, Stop, TableKind, TableName, Writes,
+    Column, ColumnPattern, Database, DatabaseAddress, DatabaseError, DatabaseSettings, Dialect,
+    Missing, QueryRows, ReadQuery, SQLITE_TASK, Schema, SqliteFile, SqliteWorker, Stop, TableKind,
+    TableName, TablePattern, TableRules, VisibleSchema, Writes,
 };
 use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::{Value, json};
@@ -575,6 +576,43 @@ async fn a_schema_has_columns_keys_indexes_and_what_views_read() {
     assert_eq!(reads(&schema, "names"), ["main.employees"]);
     assert_eq!(reads(&schema, "rich"), ["main.departments", "main.employees", "main.names"]);
     assert_eq!(reads(&schema, "shape"), ["main.employees"]);
+}
+
+#[tokio::test]
+async fn a_full_text_index_of_a_denied_table_is_denied() {
+    let file = TestFile::new(
+        "CREATE TABLE Secrets (id INTEGER PRIMARY KEY, body TEXT);
+         INSERT INTO Secrets VALUES (1, 'hello world');
+         CREATE VIRTUAL TABLE found USING fts5(body, content='secrets', content_rowid='id');
+         INSERT INTO found(found) VALUES ('rebuild');
+         CREATE VIRTUAL TABLE old USING fts4(content=\"Secrets\", body);
+         CREATE VIRTUAL TABLE words USING fts5vocab(found, row);
+         CREATE VIRTUAL TABLE old_words USING fts4aux(old);
+         CREATE VIEW hello AS SELECT body FROM found;
+         CREATE VIRTUAL TABLE notes USING fts5(body);
+         CREATE VIRTUAL TABLE note_words USING fts5vocab('main', 'notes', 'col');
+         CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1);",
+    )
+    .await;
+    let schema = file.open().read_schema().await.unwrap();
+    let shown = |allow: &[&str], deny: &[&str], hide: &[&str]| {
+        let tables = |texts: &[&str]| {
+            texts.iter().map(|text| TablePattern::new(text).unwrap()).collect::<Vec<_>>()
+        };
+        let hide = hide.iter().map(|text| ColumnPattern::new(text).unwrap()).collect();
+        let rules =
+            TableRules { allow: tables(allow), deny: tables(deny), hide, ..TableRules::default() };
+        let visible = VisibleSchema::new(Dialect::Sqlite, &schema, &rules);
+        let names = visible.tables().iter().map(|table| table.table.name.name.as_str());
+        names.collect::<Vec<_>>().join(" ")
+    };
+    let own = "boxes note_words notes";
+    let all = "Secrets boxes found hello note_words notes old old_words words";
+    assert_eq!(shown(&[], &[], &[]), all);
+    assert_eq!(shown(&[], &["Secrets"], &[]), own);
+    assert_eq!(shown(&[], &[], &["Secrets.body"]), format!("Secrets {own}"));
+    assert_eq!(shown(&[], &["notes"], &[]), "Secrets boxes found hello old old_words words");
+    assert_eq!(shown(&["found", "b*"], &["Secrets"], &[]), "boxes found");
 }
 
 #[tokio::test]

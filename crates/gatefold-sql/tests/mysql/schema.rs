@@ -3,13 +3,17 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_sql::{Column, Database as _, Dialect, Schema, Table, TableKind, TableName};
+use gatefold_sql::{
+    Column, Database as _, Dialect, Schema, Table, TableKind, TableName, TablePattern, TableRules,
+    VisibleSchema,
+};
 
 use crate::server::{Claim, HR, TestDatabase};
 
 pub(crate) const ALL: &[(&str, Claim)] = &[
     ("a_schema_has_columns_keys_indexes_and_comments", a_schema_is_read),
     ("what_views_read_is_told", what_views_read_is_told),
+    ("what_unites_a_denied_table_is_denied", what_unites_a_denied_table_is_denied),
     ("only_what_may_be_read_is_there", only_what_may_be_read_is_there),
     ("a_thousand_tables_are_read_in_time", a_thousand_tables_are_read_in_time),
 ];
@@ -91,6 +95,34 @@ fn what_views_read_is_told(database: &TestDatabase) -> BoxFuture<'_, ()> {
         assert_eq!(reads("broken"), None);
         // What a function reads, nothing tells.
         assert_eq!(reads("calling"), None);
+    }
+    .boxed()
+}
+
+fn what_unites_a_denied_table_is_denied(database: &TestDatabase) -> BoxFuture<'_, ()> {
+    async {
+        database
+            .change(
+                "CREATE TABLE one (id INT COMMENT 'UNION=(`gone`)') ENGINE=MyISAM;
+                 CREATE TABLE secrets (id INT COMMENT 'UNION=(`gone`)') ENGINE=MyISAM;
+                 CREATE TABLE open_one (id INT COMMENT 'UNION=(`gone`)') ENGINE=MERGE UNION=(one);
+                 CREATE TABLE both_of (id INT COMMENT 'UNION=(`gone`)') ENGINE=MERGE
+                   UNION=(one, secrets);
+                 CREATE VIEW seen AS SELECT id FROM both_of;",
+            )
+            .await;
+        let server = database.open();
+        let schema = server.read_schema().await.unwrap();
+        let shown = |deny: &[&str]| {
+            let deny = deny.iter().map(|text| TablePattern::new(text).unwrap()).collect();
+            let rules = TableRules { deny, ..TableRules::default() };
+            let visible = VisibleSchema::new(server.dialect(), &schema, &rules);
+            let names = visible.tables().iter().map(|table| table.table.name.name.as_str());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(&[]), "both_of one open_one secrets seen");
+        assert_eq!(shown(&["secrets"]), "one open_one");
+        assert_eq!(shown(&["one"]), "secrets");
     }
     .boxed()
 }

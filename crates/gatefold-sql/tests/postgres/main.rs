@@ -26,6 +26,7 @@ mod generated;
 mod harmed;
 #[path = "../corpus/harms.rs"]
 mod harms;
+mod names;
 mod roles;
 mod schema;
 mod server;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         corpus::ALL,
         errors::ALL,
         generated::ALL,
+        names::ALL,
         roles::ALL,
         schema::ALL,
         values::ALL,

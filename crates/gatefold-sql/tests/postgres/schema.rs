@@ -1,7 +1,9 @@
 use std::time::Instant;
 
 use futures::FutureExt as _;
-use gatefold_sql::{Database as _, Schema, Table};
+use gatefold_sql::{
+    ColumnPattern, Database as _, Dialect, Schema, Table, TablePattern, TableRules, VisibleSchema,
+};
 use serde_json::{Value, json};
 
 use crate::server::{Claim, TestDatabase, run};
@@ -10,6 +12,7 @@ pub(crate) const ALL: &[(&str, Claim)] = &[
     ("a_schema_is_read_whole", |it| a_schema_is_read_whole(it).boxed()),
     ("only_what_the_role_may_read_is_read", |it| only_what_may_be_read(it).boxed()),
     ("views_tell_what_they_read", |it| views_tell_what_they_read(it).boxed()),
+    ("what_has_the_rows_of_a_denied_table_is_denied", |it| parts_are_judged(it).boxed()),
     ("five_thousand_tables_are_read_fast", |it| five_thousand_tables(it).boxed()),
 ];
 
@@ -157,6 +160,55 @@ async fn views_tell_what_they_read(it: &TestDatabase) {
         (kind("public.kept"), kind("public.both_of")),
         (json!("materialized_view"), json!("view"))
     );
+}
+
+async fn parts_are_judged(it: &TestDatabase) {
+    it.set_up(
+        "CREATE TABLE people (id int, name text, pay int);
+         CREATE TABLE chiefs (bonus int) INHERITS (people);
+         CREATE TABLE owners () INHERITS (chiefs);
+         CREATE VIEW everybody AS SELECT name FROM people;
+         CREATE TABLE events (day date, ip text) PARTITION BY RANGE (day);
+         CREATE TABLE events_2024 PARTITION OF events
+           FOR VALUES FROM ('2024-01-01') TO ('2025-01-01') PARTITION BY RANGE (day);
+         CREATE TABLE events_may PARTITION OF events_2024
+           FOR VALUES FROM ('2024-05-01') TO ('2024-06-01');",
+    )
+    .await;
+    let schema = schema(it).await;
+    let check = |allow: &[&str], deny: &[&str], hide: &[&str], mask: &[&str], shown: &str| {
+        let tables = |texts: &[&str]| {
+            texts.iter().map(|text| TablePattern::new(text).expect("it is one")).collect()
+        };
+        let columns = |texts: &[&str]| {
+            texts.iter().map(|text| ColumnPattern::new(text).expect("it is one")).collect()
+        };
+        let rules = TableRules {
+            allow: tables(allow),
+            deny: tables(deny),
+            hide: columns(hide),
+            mask: columns(mask),
+        };
+        let visible = VisibleSchema::new(Dialect::Postgres, &schema, &rules);
+        let names = visible.tables().iter().map(|table| table.table.name.name.as_str());
+        let case = format!("{allow:?} {deny:?} {hide:?} {mask:?}");
+        assert_eq!(names.collect::<Vec<_>>().join(" "), shown, "{case}");
+    };
+    let all = "chiefs events everybody owners people";
+    check(&[], &[], &[], &[], all);
+    check(&[], &["owners"], &[], &[], "events");
+    check(&[], &["chiefs"], &[], &[], "events owners");
+    check(&[], &["events_may"], &[], &[], "chiefs everybody owners people");
+    check(&[], &["events_2024"], &[], &[], "chiefs everybody owners people");
+    check(&["p*", "e*"], &[], &[], &[], "events");
+    check(&["*s", "people", "everybody"], &["owners"], &[], &[], "events everybody people");
+    check(&["events"], &[], &[], &[], "events");
+    check(&[], &[], &["owners.pay"], &[], "events owners");
+    check(&[], &[], &["owners.bonus"], &[], "events everybody owners people");
+    check(&[], &[], &["*.pay"], &[], "chiefs events owners people");
+    check(&[], &[], &[], &["chiefs.pay"], "chiefs events owners");
+    check(&[], &[], &["people.pay", "chiefs.pay"], &["owners.pay"], "chiefs events owners people");
+    check(&[], &[], &["events_may.ip"], &[], "chiefs everybody owners people");
 }
 
 async fn five_thousand_tables(it: &TestDatabase) {
