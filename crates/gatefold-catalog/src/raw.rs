@@ -1,10 +1,12 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+use crate::marked;
 
 /// The fields of a JSON object in order, with the values' own text. Of two fields with one key the
 /// last wins, as in most parsers. `None` if the text is not an object.
@@ -53,6 +55,66 @@ pub fn without_spaces(json: &str) -> String {
         text.push(c);
     }
     text
+}
+
+/// A JSON text for a person who decides: without spaces, all of its members, and of each key, text or number that
+/// is long its two ends, of this many characters. Characters that nobody sees are marked.
+pub fn by_ends(json: &str, ends: usize) -> String {
+    let text = without_spaces(json);
+    let mut shown = String::with_capacity(text.len().min(4 * ends));
+    let mut rest = text.as_str();
+    while let Some(first) = rest.chars().next() {
+        let end = if first == '"' { end_of_string(rest) } else { end_of_word(rest) };
+        let (token, behind) = rest.split_at(end);
+        push_by_ends(&mut shown, token, ends);
+        rest = behind;
+    }
+    shown
+}
+
+fn end_of_string(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let is_end = *c == '"' && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        is_end
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// The end of a number, of `true` and the like, or of one sign.
+fn end_of_word(text: &str) -> usize {
+    let is_sign = |c: char| "{}[],:\"".contains(c);
+    match text.find(is_sign) {
+        Some(0) => 1,
+        Some(at) => at,
+        None => text.len(),
+    }
+}
+
+fn push_by_ends(shown: &mut String, token: &str, ends: usize) {
+    let length = token.chars().count();
+    // What says how much is left out takes room itself.
+    if length <= 2 * ends + LEFT_OUT {
+        return push_marked(shown, token);
+    }
+    let at = |count: usize| token.char_indices().nth(count).map_or(token.len(), |(at, _)| at);
+    push_marked(shown, &token[..at(ends)]);
+    let _ = write!(shown, "<... {} characters ...>", length - 2 * ends);
+    push_marked(shown, &token[at(length - ends)..]);
+}
+
+/// About as long as the note of what is left out.
+const LEFT_OUT: usize = 24;
+
+fn push_marked(shown: &mut String, text: &str) {
+    for c in marked(text).chars() {
+        if c.is_control() {
+            let _ = write!(shown, "<U+{:04X}>", u32::from(c));
+        } else {
+            shown.push(c);
+        }
+    }
 }
 
 /// Up to this many fields are compared each with each, which is cheaper than a set.
@@ -113,6 +175,32 @@ mod tests {
     fn only_spaces_between_tokens_go() {
         let spaced = "{ \"a\\\\\" :\t1.50 ,\r\n\"b\\\" c\": [ 1e3 ,true ] }";
         assert_eq!(without_spaces(spaced), r#"{"a\\":1.50,"b\" c":[1e3,true]}"#);
+    }
+
+    #[test]
+    fn every_member_is_shown_by_its_ends() {
+        let pad = "x".repeat(500);
+        for (json, expected) in [
+            (
+                format!(r#"{{"a": "{pad}", "amount": 999999, "b": "{pad}"}}"#),
+                r#"{"a":"xxx<... 494 characters ...>xxx","amount":999999,"b":"xxx<... 494 characters ...>xxx"}"#,
+            ),
+            (
+                format!(r#"{{"{pad}":[1{}]}}"#, "0".repeat(400)),
+                r#"{"xxx<... 494 characters ...>xxx":[1000<... 393 characters ...>0000]}"#,
+            ),
+            (
+                r#"{"a":1,"a" : 2,"b":"\\\"{","c":[true,{}]}"#.to_owned(),
+                r#"{"a":1,"a":2,"b":"\\\"{","c":[true,{}]}"#,
+            ),
+            (
+                "{\"to\":\"bob\u{202e}\u{200b}\u{85}\"}".to_owned(),
+                r#"{"to":"bob<U+202E><U+200B><U+0085>"}"#,
+            ),
+            ("null".to_owned(), "null"),
+        ] {
+            assert_eq!(by_ends(&json, 4), expected);
+        }
     }
 
     #[test]

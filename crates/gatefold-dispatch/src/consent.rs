@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use gatefold_catalog::object_fields;
+use gatefold_catalog::{by_ends, object_fields};
 use gatefold_core::{CallError, Digest, Target};
 use gatefold_policy::{Approval, ResolvedCall};
 use serde_json::json;
@@ -17,12 +17,17 @@ const QUESTION: &str = "approval";
 /// The field of its form that approves.
 const APPROVE: &str = "approve";
 
-/// The most characters of a call's arguments that a client shows its user.
-const SHOWN_ARGUMENTS: usize = 2000;
+/// Of each longer value among a call's arguments, a client shows its user this many characters from either end,
+/// the fewer where there are many.
+const SHOWN_ENDS: [usize; 2] = [500, 60];
+
+/// The most characters that a client shows its user of a call's arguments. With more members than fit, the call
+/// has to be approved where all of it can be read.
+const SHOWN_ARGUMENTS: usize = 8000;
 
 /// The largest arguments to store with a request, in bytes. Of larger ones only the beginning is
-/// stored.
-const KEPT_ARGUMENTS: usize = 16 * 1024;
+/// stored, and nobody can approve what cannot be shown.
+const KEPT_ARGUMENTS: usize = 64 * 1024;
 
 /// Whether a call that needs approval has it, determined before policy decides.
 #[derive(Debug)]
@@ -123,17 +128,14 @@ impl PinnedTurn {
     }
 }
 
-/// The form with which a client asks its user. It names the tool itself, never a meta-tool, and
-/// shows the arguments.
-pub(crate) fn question(target: &Target, arguments: &str) -> Question {
+/// The form with which a client asks its user. It names the tool itself, never a meta-tool, and shows every
+/// member of the arguments. None if there are too many of them.
+pub(crate) fn question(target: &Target, arguments: &str) -> Option<Question> {
     let mut message = format!("Allow one call of `{}` of `{}`?", target.id, target.domain);
-    let shown: String = arguments.chars().take(SHOWN_ARGUMENTS).collect();
-    let rest = arguments.len() - shown.len();
+    let mut ways = SHOWN_ENDS.into_iter().map(|ends| by_ends(arguments, ends));
+    let shown = ways.find(|shown| shown.chars().nth(SHOWN_ARGUMENTS).is_none())?;
     if shown != "null" {
         let _ = write!(message, "\n\nArguments: {shown}");
-    }
-    if rest > 0 {
-        let _ = write!(message, "... ({rest} more bytes)");
     }
     let params = json!({
         "mode": "form",
@@ -149,7 +151,7 @@ pub(crate) fn question(target: &Target, arguments: &str) -> Question {
             "required": [APPROVE],
         },
     });
-    Question { method: "elicitation/create".to_owned(), params: raw(&params) }
+    Some(Question { method: "elicitation/create".to_owned(), params: raw(&params) })
 }
 
 /// The question in the form of a suspension.
@@ -242,9 +244,17 @@ mod tests {
             digest: Digest::new([1; 32]),
             hints: gatefold_core::Hints::default(),
         };
-        let asked = question(&target, &long).params;
-        assert!(asked.get().len() < 3 * SHOWN_ARGUMENTS, "{}", asked.get().len());
-        assert!(asked.get().contains("more bytes"));
+        let asked = question(&target, &long).expect("one member fits").params;
+        assert!(asked.get().len() < 3000, "{}", asked.get().len());
+        assert!(asked.get().contains("characters ...>"));
+        let pad = "x".repeat(3000);
+        let padded = format!(r#"{{"a":"{pad}","amount":999999,"b":"{pad}"}}"#);
+        let asked = question(&target, &padded).expect("three members fit").params;
+        assert!(asked.get().contains(r#"\"amount\":999999"#), "{}", asked.get());
+        let many = format!("[{}999999{}]", "0,".repeat(SHOWN_ARGUMENTS), ",0".repeat(9));
+        assert!(question(&target, &many).is_none());
+        let hidden = question(&target, "{\"to\":\"a\u{202e}b\u{200b}\"}").expect("it fits").params;
+        assert!(hidden.get().contains("a<U+202E>b<U+200B>"), "{}", hidden.get());
         let kept = kept_arguments(&long);
         assert!(kept.get().starts_with('"') && kept.get().len() < KEPT_ARGUMENTS + 100);
         assert_eq!(kept_arguments(r#"{"a":1.50}"#).get(), r#"{"a":1.50}"#);

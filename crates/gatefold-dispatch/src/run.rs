@@ -20,7 +20,7 @@ use crate::consent::{self, ApprovalFinding};
 use crate::parking::RunningCall;
 use crate::resolution::unknown;
 use crate::seal::{SealedCall, SealedState, digest};
-use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, PinnedTurn};
+use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, PinnedTurn, Question};
 
 /// The decision about a call, and the record that states it.
 struct Decision {
@@ -122,7 +122,9 @@ impl PinnedTurn {
             Ok(AdmissionOutcome::NeedsApproval(call)) => {
                 let target = call.target().clone();
                 let question = consent::question(&target, call.call().operation.arguments());
-                if caller.peer.capabilities().lacks(&question).is_none() {
+                let can_ask =
+                    |question: &Question| caller.peer.capabilities().lacks(question).is_none();
+                if let Some(question) = question.filter(can_ask) {
                     let questions = consent::questions(&question);
                     let bound = Bound {
                         call: record.id,

@@ -161,6 +161,14 @@ impl Store {
         records.map_err(|source| store.error(source))
     }
 
+    /// One request, by its id as a person typed it.
+    pub async fn approval(&self, id: &str) -> Result<ApprovalRecord, StoreError> {
+        let store = self.inner();
+        let id = read_id(id).ok_or_else(|| StoreError::NoApproval(bounded(id).to_owned()))?;
+        let found = find_record(&mut *store.connection().await, &id, store.now()).await;
+        found.map_err(|source| store.error(source))?.ok_or(StoreError::NoApproval(id))
+    }
+
     /// Approves one request, by its id as a person typed it. `by` names who decides.
     pub async fn approve(&self, id: &str, by: &str) -> Result<ApprovalRecord, StoreError> {
         self.decide(id, Decision { state: "approved", by, reason: None }).await
@@ -344,12 +352,19 @@ async fn decide(
         .bind(millis(now))
         .execute(&mut *transaction)
         .await?;
-    let shown = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE id = ?2"));
-    let row = sqlx::query(shown).bind(millis(now)).bind(id);
-    let row = row.fetch_optional(&mut *transaction).await?;
-    let record = row.as_ref().map(record).transpose()?;
+    let record = find_record(&mut transaction, id, now).await?;
     transaction.commit().await?;
     Ok((decided.rows_affected() == 1, record))
+}
+
+async fn find_record(
+    connection: &mut SqliteConnection,
+    id: &str,
+    now: Timestamp,
+) -> sqlx::Result<Option<ApprovalRecord>> {
+    let shown = sqlx::AssertSqlSafe(format!("{COLUMNS} WHERE id = ?2"));
+    let row = sqlx::query(shown).bind(millis(now)).bind(id).fetch_optional(connection).await?;
+    row.as_ref().map(record).transpose()
 }
 
 fn undecidable(record: ApprovalRecord) -> StoreError {

@@ -1,10 +1,11 @@
 //! `gatefold approvals`: calls that need a person's approval, and the decision.
 
-use std::io::{IsTerminal as _, stdin};
+use std::io::{IsTerminal as _, stdin, stdout};
 use std::process::{ExitCode, Stdio};
 
 use clap::Subcommand;
 use gatefold::Environment;
+use gatefold_catalog::by_ends;
 use gatefold_core::{Clock as _, SystemClock, Timestamp};
 use gatefold_store::{ApprovalFilter, ApprovalRecord, Store, StoreError, StoreOptions};
 use serde_json::json;
@@ -14,13 +15,24 @@ use super::arguments::{Format, SharedOptions};
 use super::failure::{usage, with_help};
 use super::output::{Output, Style};
 use super::table::Table;
-use super::{session, stop};
+use super::{prompt, session, stop, visible};
 
 /// The most requests to print.
 const SHOWN: u32 = 10_000;
 
-/// The most characters of a call's arguments in a table. `--json` shows everything that is stored.
-const PREVIEW: usize = 120;
+/// Of each longer value among a call's arguments, a list shows this many characters from either end. `approve` and
+/// `--json` show all of it.
+const LISTED_ENDS: usize = 20;
+
+/// The most characters of a call's arguments in a list. With more members than fit, none is shown: a person must not
+/// take some of them for all.
+const LISTED: usize = 1000;
+
+/// Longer arguments are shown a second time by the ends of their values, right above the question, in characters.
+const LONG: usize = 1000;
+
+/// How far lines of arguments are moved to the right, at most, in steps.
+const MAX_MARGIN: usize = 12;
 
 /// The longest reason for a denial, in bytes. It is shown to whoever asked, often a model.
 const REASON_LIMIT: usize = 500;
@@ -86,18 +98,15 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    if let Approvals::Approve { yes: false, .. } = approvals {
-        refuse_without_terminal()?;
+    if let Approvals::Approve { yes: false, format, .. } = approvals {
+        refuse_without_terminal(format.json)?;
     }
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
         let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
         let done = match approvals {
             Approvals::List { all, .. } => list(&store, *all, output).await,
-            Approvals::Approve { id, .. } => {
-                let decided = store.approve(id, &user_name().await).await;
-                decided.map_err(undecided).map(|record| say(&record, output))
-            }
+            Approvals::Approve { id, yes, .. } => approve(&store, id, *yes, output).await,
             Approvals::Deny { id, reason, .. } => {
                 let decided = store.deny(id, &user_name().await, reason.as_deref()).await;
                 decided.map_err(undecided).map(|record| say(&record, output))
@@ -109,10 +118,94 @@ pub(super) async fn run(
     .await
 }
 
+/// Approves what a person has seen, or what a program decides.
+async fn approve(store: &Store, id: &str, yes: bool, output: &Output) -> anyhow::Result<()> {
+    let asked = store.approval(id).await.map_err(undecided)?;
+    if asked.state == "pending" {
+        let kept = asked.arguments.as_ref().map_or(0, |arguments| arguments.get().len() as u64);
+        if kept != asked.arguments_bytes {
+            let bytes = asked.arguments_bytes;
+            let help = "deny it, and have the client do it in smaller calls, or use one that asks its user";
+            return Err(with_help(
+                anyhow::anyhow!(
+                    "the arguments have {bytes} bytes, too many to be shown: nobody can approve them"
+                ),
+                help,
+            ));
+        }
+        if !yes {
+            output.lines(&whole(&asked));
+            if !prompt::agree(&format!(
+                "Approve one call of `{}` with these arguments?",
+                asked.tool
+            ))? {
+                output.line("nothing was decided");
+                return Ok(());
+            }
+        }
+    }
+    let decided = store.approve(id, &user_name().await).await.map_err(undecided)?;
+    say(&decided, output);
+    Ok(())
+}
+
+/// All that a person needs for a decision.
+fn whole(record: &ApprovalRecord) -> Vec<String> {
+    let mut lines = vec![
+        format!("tool       {} of {}", record.tool, record.domain),
+        format!("who        {}", visible::on_one_line(&who(record))),
+        format!("rule       {}", record.rule),
+        "arguments".to_owned(),
+    ];
+    let Some(arguments) = &record.arguments else { return lines };
+    let all = by_ends(arguments.get(), usize::MAX / 4);
+    lines.extend(indented(&all));
+    if all.chars().nth(LONG).is_some() {
+        lines.push("arguments, long values by their ends".to_owned());
+        lines.extend(indented(&by_ends(arguments.get(), LISTED_ENDS)));
+    }
+    lines
+}
+
+/// JSON without spaces in lines, a member each.
+fn indented(json: &str) -> Vec<String> {
+    let (mut lines, mut line, mut depth) = (Vec::new(), String::new(), 1_usize);
+    let (mut in_string, mut is_escaped) = (false, false);
+    let mut end = |line: &mut String, depth: usize| {
+        // Deeper ones are as far to the right: a person reads lines, not margins.
+        let next = "  ".repeat(depth.min(MAX_MARGIN));
+        let ended = std::mem::replace(line, next);
+        lines.extend((!ended.trim().is_empty()).then_some(ended));
+    };
+    end(&mut line, depth);
+    for c in json.chars() {
+        if !in_string && matches!(c, '}' | ']') {
+            depth -= usize::from(depth > 1);
+            end(&mut line, depth);
+        }
+        line.push(c);
+        if c == '"' && !is_escaped {
+            in_string = !in_string;
+        }
+        is_escaped = in_string && !is_escaped && c == '\\';
+        match c {
+            '{' | '[' if !in_string => {
+                depth += 1;
+                end(&mut line, depth);
+            }
+            ',' if !in_string => end(&mut line, depth),
+            ':' if !in_string => line.push(' '),
+            _ => {}
+        }
+    }
+    end(&mut line, depth);
+    lines
+}
+
 /// The refusal tells a model the id of its call, and a model may be able to run commands. This
 /// keeps it from approving its own call in passing, though not from passing `--yes`.
-fn refuse_without_terminal() -> anyhow::Result<()> {
-    if stdin().is_terminal() {
+fn refuse_without_terminal(is_json: bool) -> anyhow::Result<()> {
+    if stdin().is_terminal() && stdout().is_terminal() && !is_json {
         return Ok(());
     }
     Err(usage(
@@ -221,11 +314,14 @@ fn who(record: &ApprovalRecord) -> String {
 
 fn preview(record: &ApprovalRecord) -> String {
     let Some(arguments) = &record.arguments else { return String::new() };
-    let shown: String = arguments.get().chars().take(PREVIEW).collect();
-    if shown.len() as u64 == record.arguments_bytes {
+    let shown = by_ends(arguments.get(), LISTED_ENDS);
+    if shown.chars().nth(LISTED).is_none() {
         return shown;
     }
-    format!("{shown}... ({} bytes)", record.arguments_bytes)
+    format!(
+        "{} bytes: see all with `gatefold approvals approve {}`",
+        record.arguments_bytes, record.id
+    )
 }
 
 /// The time between two timestamps, in the largest unit that is precise enough.
@@ -280,13 +376,52 @@ mod tests {
         for part in ["7hq2-m4xk", "mail__send", "local with claude-code", "2 min ago", "in 7 min"] {
             assert!(shown.contains(part), "no `{part}` in\n{shown}");
         }
-        assert!(shown.contains("... (312 bytes)") && !shown.contains("state"), "{shown}");
+        assert!(shown.contains("characters ...>") && !shown.contains("state"), "{shown}");
         for width in [80, 120] {
             let lines = lines(&records, ApprovalFilter::Pending, NOW, Style::plain().within(width));
             assert!(lines.iter().all(|line| line.chars().count() <= width), "{lines:#?}");
         }
         let none = lines(&[], ApprovalFilter::Pending, NOW, Style::plain());
         assert_eq!(none, ["no call waits for approval"]);
+    }
+
+    #[test]
+    fn no_padding_hides_a_member() {
+        let pad = "x".repeat(5000);
+        let padded = format!(
+            "{{\"a\": \"{pad}\", \"amount\": 999999, \"to\": \"b\u{202e}ob\", \"b\": \"{pad}\"}}"
+        );
+        let padded = record("7hq2-m4xk", "pay", "pending", Some(&padded));
+        for shown in [
+            preview(&padded),
+            whole(&padded).join("\n"),
+            lines(&[padded], ApprovalFilter::Pending, NOW, Style::plain().within(80)).join("\n"),
+        ] {
+            let dense: String = shown.chars().filter(|c| !c.is_whitespace()).collect();
+            for part in [r#""amount":999999"#, "b<U+202E>ob"] {
+                assert!(dense.contains(part), "{shown}");
+            }
+        }
+        let many = format!("[{}999999]", "0,".repeat(2000));
+        let shown = preview(&record("7hq2-m4xk", "pay", "pending", Some(&many)));
+        assert!(shown.starts_with("4008 bytes: see all with"), "{shown}");
+    }
+
+    #[test]
+    fn a_member_has_a_line() {
+        insta::assert_snapshot!(indented(r#"{"a":"{,:]","b":[1,{"c\"":[]}],"d":null}"#).join("\n"), @r#"
+          {
+            "a": "{,:]",
+            "b": [
+              1,
+              {
+                "c\"": [
+                ]
+              }
+            ],
+            "d": null
+          }
+        "#);
     }
 
     #[test]

@@ -77,6 +77,12 @@ impl PromptMode {
     }
 }
 
+/// Asks something that has to be answered with a written yes: pressing Enter means no.
+pub(super) fn agree(question: &str) -> anyhow::Result<bool> {
+    let question = visible::on_one_line(question);
+    Ok(answered(Confirm::new(&question).with_default(false).prompt())?.unwrap_or(false))
+}
+
 /// An answer, or none if the person pressed Escape.
 fn answered<T>(answer: Result<T, InquireError>) -> anyhow::Result<Option<T>> {
     match answer {

@@ -4,9 +4,9 @@
 use gatefold_testkit::{Exchange, RawClient};
 use serde_json::{Value, json};
 
+use crate::connect::at_a_terminal;
 use crate::process::{Gateway, run, two_sources};
 use crate::scratch::Scratch;
-use crate::terminal::on_a_terminal;
 
 const CREATE: &str = "issues__create_issue";
 
@@ -147,9 +147,47 @@ async fn a_program_without_a_terminal_says_yes_only_on_purpose() {
     }
     assert_eq!(refused_until_approved(&create(&client, ARGUMENTS).await), id, "nothing is decided");
 
-    let shown = on_a_terminal(&world.scratch, 80, &format!("approvals approve {id}"), &[]);
+    let line = format!("approvals approve {id}");
+    let question = format!("Approve one call of `{CREATE}` with these arguments?");
+    let shown = at_a_terminal(&world.scratch, &line, &[(&question, "Enter")]).await;
+    assert!(shown.contains(r#""title": "the printer is broken""#), "{shown}");
+    assert!(shown.contains("nothing was decided"), "{shown}");
+    assert_eq!(refused_until_approved(&create(&client, ARGUMENTS).await), id, "nothing is decided");
+    let keys = [(&*question, "y"), ("(y/N) y", "Enter")];
+    let shown = at_a_terminal(&world.scratch, &line, &keys).await;
     assert!(shown.contains(&format!("approved `{id}`")), "{shown}");
     succeeded(&create(&client, ARGUMENTS).await);
+}
+
+#[tokio::test]
+async fn no_padding_hides_what_is_approved() {
+    let world = World::new("[policy]\nask = ['*__create_*']\n").await;
+    let pad = "x".repeat(4000);
+    let to = "b\u{202e}ob";
+    let padded = format!(r#"{{"title":"{pad}printer","amount":999999,"to":"{to}","z":"{pad}"}}"#);
+
+    let mut asked = world.client(FORMS).with_answer(NO);
+    asked.initialize().await.unwrap();
+    let declined = create(&asked, &padded).await;
+    let question = declined.notices.iter().find(|text| text.contains("elicitation/create"));
+    let question = question.expect("the person was asked");
+    assert!(question.contains(r#"\"amount\":999999"#), "{question}");
+    assert!(question.contains("b<U+202E>ob"), "{question}");
+
+    let client = world.in_a_session("{}").await;
+    let id = refused_until_approved(&create(&client, &padded).await);
+    let (_, table) = world.approvals(&["list"]);
+    assert!(table.contains(r#""amount":999999"#) && table.contains("b<U+202E>ob"), "{table}");
+    let keys = [("with these arguments?", "Escape")];
+    let shown = at_a_terminal(&world.scratch, &format!("approvals approve {id}"), &keys).await;
+    assert!(shown.contains(r#""amount": 999999"#) && shown.contains("b<U+202E>ob"), "{shown}");
+
+    // What cannot be shown as a whole cannot be approved.
+    let long = format!(r#"{{"title":"{}"}}"#, "x".repeat(70_000));
+    let id = refused_until_approved(&create(&client, &long).await);
+    let (code, said) = world.approvals(&["approve", "--yes", &id]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("too many to be shown") && said.contains("help: "), "{said}");
 }
 
 #[tokio::test]

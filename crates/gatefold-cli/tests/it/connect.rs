@@ -244,7 +244,7 @@ fn a_program_that_reads_json_has_to_say_that_it_means_it() {
 
 /// Runs the command at a terminal and presses each key once its text shows. Returns the screen at
 /// the end.
-async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> String {
+pub(crate) async fn at_a_terminal(scratch: &Scratch, line: &str, keys: &[(&str, &str)]) -> String {
     let home = scratch.path().display();
     let line = format!("clear; cd {home}; HOME={home} '{BINARY}' {line}; echo left $?");
     let window = Window::open(scratch, 150, 30, &line);

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use gatefold_catalog::marked;
 use gatefold_core::Payload;
 use gatefold_dispatch::{AskError, Question, QuestionMode};
 use serde::{Deserialize, Serialize};
@@ -17,8 +18,8 @@ use crate::{CheckedStatement, DatabaseError, OpenWrite, StatementKind, WriteVerb
 /// How long a transaction stays open while a person is asked. It holds locks that others may wait for.
 const QUESTION_TIMEOUT: Duration = Duration::from_mins(2);
 
-/// How much of a statement a person is shown, in characters.
-const SHOWN_STATEMENT: usize = 2000;
+/// The longest statement that a person is asked about, in characters: all of it is shown.
+const SHOWN_STATEMENT: usize = 8000;
 
 /// The field of the form that agrees.
 const COMMIT: &str = "commit";
@@ -50,6 +51,13 @@ impl DatabaseSource {
             let message = "this statement only reads; use `query` for it";
             return Err(ToolError::Arguments(message.to_owned()));
         };
+        if checked.sql.chars().nth(SHOWN_STATEMENT).is_some() {
+            let reason = format!(
+                "a person has to read the statement, and it is longer than {SHOWN_STATEMENT} characters; nothing was \
+                 run; split it"
+            );
+            return Err(ToolError::NotWritten(reason));
+        }
         // Nothing is locked for a client that cannot be asked.
         let question = |rows| question(&checked, &format!("{verb} {table}"), rows);
         can_be_asked(call, &question(0))?;
@@ -112,11 +120,9 @@ async fn agreed(call: &ToolCall<'_>, question: Question) -> Result<(), String> {
 }
 
 fn question(checked: &CheckedStatement, act: &str, rows: u64) -> Question {
-    let shown: String = checked.sql.chars().take(SHOWN_STATEMENT).collect();
-    let cut = if shown.len() < checked.sql.len() { " ..." } else { "" };
+    let shown = marked(&checked.sql);
     let noun = if rows == 1 { "row" } else { "rows" };
-    let message =
-        format!("{act}: {rows} {noun} changed. Keep the change?\n\nStatement: {shown}{cut}");
+    let message = format!("{act}: {rows} {noun} changed. Keep the change?\n\nStatement: {shown}");
     let params = json!({
         "mode": "form",
         "message": message,
