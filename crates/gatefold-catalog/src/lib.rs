@@ -52,7 +52,7 @@ pub use manifest::{
 };
 pub use pattern::Pattern;
 pub use phrasings::{PHRASINGS, search_phrasings};
-pub use raw::{by_ends, object_fields, with_fields, without_spaces};
+pub use raw::{by_ends, is_nested_deeper, object_fields, with_fields, without_spaces};
 pub use request::{Request, ResolvedEntry};
 pub use retrieval::{RetrievalTexts, TextCoverage, ToolTexts};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, fit, search, select};

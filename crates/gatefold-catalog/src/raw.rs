@@ -39,6 +39,34 @@ pub fn with_fields(
     Some(text)
 }
 
+/// Whether a JSON text has arrays and objects in one another more than so many levels deep.
+///
+/// Most texts have fewer brackets than that, which is quickly seen.
+pub fn is_nested_deeper(json: &str, levels: usize) -> bool {
+    let opens = |byte: &&u8| matches!(byte, b'[' | b'{');
+    if json.as_bytes().iter().filter(opens).count() <= levels {
+        return false;
+    }
+    let (mut depth, mut in_string, mut is_escaped) = (0_usize, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = in_string,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                if depth > levels {
+                    return true;
+                }
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
 /// A JSON text without the white space between its tokens: a model pays for each space, and sources
 /// that indent their schemas have many. Everything else stays unchanged.
 pub fn without_spaces(json: &str) -> String {
@@ -161,6 +189,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn only_brackets_outside_of_texts_count_as_levels() {
+        let check = |json: &str, levels: usize| {
+            assert!(!is_nested_deeper(json, levels), "{json}");
+            assert!(is_nested_deeper(json, levels - 1), "{json}");
+        };
+        check("[[[]]]", 3);
+        check(r#"{"a": [{"b": {}}, [], [], []]}"#, 4);
+        check(r#"[[], [], "[[[[\"[[[[", {"[[[": "\\"}]"#, 2);
+        check(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)), 100_000);
+    }
 
     proptest! {
         #[test]

@@ -105,21 +105,54 @@ pub enum Event {
     Notice { method: String, params: Box<RawValue> },
 }
 
+impl Event {
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Progress(params) | Self::Log(params) => params.get().len(),
+            Self::Pause { .. } => 0,
+            Self::Notice { method, params } => method.len() + params.get().len(),
+        }
+    }
+}
+
+/// Whoever follows a call. Nobody waits for it, so it has a bound of its own.
+pub trait EventListener: Send + Sync + 'static {
+    /// Late events are worth little, so those that do not fit are dropped.
+    fn hear(&self, event: Event);
+
+    fn is_gone(&self) -> bool;
+}
+
+impl EventListener for mpsc::Sender<Event> {
+    fn hear(&self, event: Event) {
+        let _ = self.try_send(event);
+    }
+
+    fn is_gone(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// A listener that a later request may replace.
+type CurrentListener = Mutex<Option<Arc<dyn EventListener>>>;
+
 /// Where the events of one call go. Bounded: a slow listener misses some.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct EventSink {
-    listener: Option<Arc<Mutex<Option<mpsc::Sender<Event>>>>>,
+    listener: Option<Arc<CurrentListener>>,
     hears_progress: bool,
 }
 
 impl EventSink {
-    pub fn new(sender: mpsc::Sender<Event>) -> Self {
-        Self { listener: Some(Arc::new(Mutex::new(Some(sender)))), hears_progress: true }
+    pub fn new(listener: impl EventListener) -> Self {
+        let listener: Arc<dyn EventListener> = Arc::new(listener);
+        Self { listener: Some(Arc::new(Mutex::new(Some(listener)))), hears_progress: true }
     }
 
     /// A sink for a caller that did not ask for progress.
-    pub fn without_progress(sender: mpsc::Sender<Event>) -> Self {
-        Self { hears_progress: false, ..Self::new(sender) }
+    pub fn without_progress(listener: impl EventListener) -> Self {
+        Self { hears_progress: false, ..Self::new(listener) }
     }
 
     /// A sink without a listener.
@@ -141,24 +174,23 @@ impl EventSink {
         }
     }
 
-    fn current(&self) -> Option<mpsc::Sender<Event>> {
+    fn current(&self) -> Option<Arc<dyn EventListener>> {
         self.listener.as_ref().and_then(|own| lock(own).clone())
     }
 
     /// Whether anybody listens for progress.
     pub fn hears_progress(&self) -> bool {
-        self.hears_progress && self.current().is_some_and(|listener| !listener.is_closed())
+        self.hears_progress && self.current().is_some_and(|listener| !listener.is_gone())
     }
 
     pub fn send(&self, event: Event) {
         if let Some(listener) = self.current() {
-            // Late events are worth little, so a full queue drops them.
-            let _ = listener.try_send(event);
+            listener.hear(event);
         }
     }
 }
 
-fn lock(own: &Mutex<Option<mpsc::Sender<Event>>>) -> MutexGuard<'_, Option<mpsc::Sender<Event>>> {
+fn lock(own: &CurrentListener) -> MutexGuard<'_, Option<Arc<dyn EventListener>>> {
     own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -229,6 +261,8 @@ pub enum AskError {
     Gone,
     #[error("the client did not answer in time")]
     Deadline,
+    #[error("the call has asked its client {limit} times, which is the limit")]
+    TooMany { limit: usize },
     /// The client answered with a protocol error.
     #[error("the client refused to answer: {message}")]
     Refused { code: i64, message: String },

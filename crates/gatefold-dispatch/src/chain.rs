@@ -7,6 +7,7 @@ use gatefold_core::{CallId, ClientName, Label, Lineage, Target};
 use tokio::time::Instant;
 
 use crate::bulkhead::BulkheadPlace;
+use crate::questions::QuestionCount;
 use crate::timer::Timer;
 use crate::{Caller, SharedLabel};
 
@@ -24,6 +25,8 @@ pub(crate) struct Chain {
     pub(crate) limit: Duration,
     /// The place of the innermost call at its source.
     pub(crate) place: Arc<BulkheadPlace>,
+    /// The questions of all of them together.
+    pub(crate) questions: QuestionCount,
     /// How long a question may stay open if the outermost client answers with another request.
     pub(crate) patience: Option<Duration>,
 }
@@ -38,6 +41,7 @@ impl Chain {
             timer: Timer::until(Instant::now() + limit),
             limit,
             place: Arc::default(),
+            questions: QuestionCount::default(),
             patience: None,
         }
     }

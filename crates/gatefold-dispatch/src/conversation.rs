@@ -101,6 +101,7 @@ impl PinnedTurn {
             place: Arc::default(),
             limit: chain.patience.unwrap_or(self.runtime.limits.question),
             failed: FailedQuestion::default(),
+            count: chain.questions.clone(),
             parked: None,
         };
         let questions = read_questions(&suspension.questions)

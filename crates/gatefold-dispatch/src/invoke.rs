@@ -76,7 +76,10 @@ impl PinnedTurn {
         let answers = permit.call().resume.as_ref().map(|resume| &*resume.answers);
         running.resume(answers.unwrap_or(RawValue::NULL), &caller.events);
         let limit = self.result_limit(permit);
-        self.follow(running, record, (bound, limit), &caller.cancel).await
+        let place = running.place().clone();
+        let result = self.follow(running, record, (bound, limit), &caller.cancel).await;
+        caller.result_place.take_over(&place);
+        result
     }
 
     async fn begin_record(
@@ -115,9 +118,17 @@ impl PinnedTurn {
         let failed = FailedQuestion::default();
         let (timer, place) = (chain.timer.clone(), Arc::<BulkheadPlace>::default());
         chain.place = place.clone();
-        let peer =
-            Arc::new(ClientQuestions { peer, timer, place, limit, failed: failed.clone(), parked });
-        let kept = memory.clone();
+        let count = chain.questions.clone();
+        let peer = Arc::new(ClientQuestions {
+            peer,
+            timer,
+            place,
+            limit,
+            failed: failed.clone(),
+            count,
+            parked,
+        });
+        let (kept, kept_place) = (memory.clone(), result_place.clone());
         let caller = Caller {
             events: events.clone(),
             peer,
@@ -134,7 +145,7 @@ impl PinnedTurn {
             let result = pinned.pass_through(permit, &chain, caller).await;
             told_why(result, &failed, &target)
         };
-        RunningCall::new(Box::pin(call), questions, events, abandoned, kept)
+        RunningCall::new(Box::pin(call), questions, events, abandoned, kept, kept_place)
     }
 
     /// Follows a call to its end, or to a question that its client will answer with another
@@ -237,10 +248,20 @@ impl PinnedTurn {
             // The place came free too late, so nothing is sent any more.
             return Err(without_place(&target));
         }
-        let context = self.context(&permit, slot, chain, caller);
+        let room = ResultRoom::new(slot.places.clone(), caller.result_place.clone());
+        let context = self.context(&permit, slot, chain, caller, room.clone());
         let (sent, stood) = (Instant::now(), chain.timer.stood());
-        let invoked = slot.setup.source.clone().invoke(permit, context);
+        let invoked = async {
+            let result = slot.setup.source.clone().invoke(permit, context).await;
+            // Sources that do not read from elsewhere have taken no place so far.
+            if let Ok(Outcome::Done(payload)) = &result {
+                room.admit(payload.json.get().len()).await;
+            }
+            result
+        };
         let result = chain.timer.within(invoked).await;
+        // Others' answers had all the room: that is not the source's fault.
+        let waited_for_room = result.is_err() && room.is_awaited();
         let result = result.unwrap_or_else(|_| Err(Self::late(&target, chain)));
         // An error may contain foreign text too, and the caller is about to read it.
         chain.label.raise(label_of(&target));
@@ -248,13 +269,21 @@ impl PinnedTurn {
         let stood = chain.timer.stood().saturating_sub(stood);
         let took = sent.elapsed().saturating_sub(stood);
         slot.traffic.ended(took, || self.now(), &target.id, &result);
-        if let Some(pass) = pass {
+        // Others' answers had all the room, which is not the source's fault.
+        if let Some(pass) = pass.filter(|_| !waited_for_room) {
             report(pass, &result);
         }
         result
     }
 
-    fn context(&self, permit: &Permit, slot: &Slot, chain: &Chain, caller: Caller) -> CallContext {
+    fn context(
+        &self,
+        permit: &Permit,
+        slot: &Slot,
+        chain: &Chain,
+        caller: Caller,
+        room: ResultRoom,
+    ) -> CallContext {
         let target = permit.target();
         let chain = chain.extended(permit.call().id, target);
         CallContext {
@@ -267,7 +296,7 @@ impl PinnedTurn {
             memory: caller.memory,
             nested: NestedCaller::new(NestedTurn { pinned: self.clone(), chain }),
             result_bytes: self.result_limit(permit),
-            room: ResultRoom::new(slot.places.clone(), caller.result_place),
+            room,
         }
     }
 

@@ -54,8 +54,8 @@ pub use audit::{
     DiscoveryRecord,
 };
 pub use caller::{
-    Answer, AskError, CallPause, Caller, Event, EventSink, MemoryShare, NoPeer, Peer, QuestionMode,
-    RequestMeta, SharedLabel,
+    Answer, AskError, CallPause, Caller, Event, EventListener, EventSink, MemoryShare, NoPeer,
+    Peer, QuestionMode, RequestMeta, SharedLabel,
 };
 pub use capabilities::{ClientCapabilities, Question};
 pub use circuit_breaker::BreakerState;
@@ -75,6 +75,7 @@ pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
 };
 pub use room::{ResultPlace, ResultRoom};
+pub use run::JSON_LEVELS;
 pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
 pub use seal::SealKey;
 pub use source::{

@@ -7,7 +7,8 @@ pub struct Limits {
     pub call_deadline: Duration,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
-    /// How much all large results that are being read may take together, in bytes, each counted as
+    /// How much all large results may take together, from when they are read until their clients have
+    /// taken them, in bytes, each counted as
     /// the largest.
     pub result_memory: u64,
     /// The most calls that one source works on at a time.

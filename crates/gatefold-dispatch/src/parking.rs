@@ -13,7 +13,7 @@ use tokio_util::sync::DropGuard;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::questions::{OpenQuestions, PendingQuestion};
-use crate::{EventSink, MemoryShare};
+use crate::{EventSink, MemoryShare, ResultPlace};
 
 /// The most parked calls. Further ones are not parked.
 pub const PARKED: usize = 1024;
@@ -30,6 +30,8 @@ pub(crate) struct RunningCall {
     abandoned: Option<DropGuard>,
     /// What its arguments take of the memory of the entrance that it came through.
     memory: Option<Arc<dyn MemoryShare>>,
+    /// The place of its result.
+    place: ResultPlace,
     is_detached: bool,
 }
 
@@ -47,9 +49,14 @@ impl RunningCall {
         events: EventSink,
         abandoned: Option<DropGuard>,
         memory: Option<Arc<dyn MemoryShare>>,
+        place: ResultPlace,
     ) -> Self {
         let open = OpenQuestions::default();
-        Self { call, questions, open, events, abandoned, memory, is_detached: false }
+        Self { call, questions, open, events, abandoned, memory, place, is_detached: false }
+    }
+
+    pub(crate) fn place(&self) -> &ResultPlace {
+        &self.place
     }
 
     /// Follows the call until it ends or asks something.
@@ -213,7 +220,14 @@ mod tests {
         let id = CallId::new(Timestamp::from_millis(1), 7);
         let (_asks, questions) = mpsc::channel(1);
         let call = std::future::pending().boxed();
-        let running = RunningCall::new(call, questions, EventSink::none(), None, None);
+        let running = RunningCall::new(
+            call,
+            questions,
+            EventSink::none(),
+            None,
+            None,
+            ResultPlace::default(),
+        );
         parking.park(id, &ann, running, Duration::from_mins(1)).unwrap();
         assert!(parking.take(id, &bob).is_none());
         assert!(parking.take(CallId::new(Timestamp::from_millis(1), 8), &ann).is_none());

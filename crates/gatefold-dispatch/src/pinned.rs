@@ -12,6 +12,7 @@ use crate::audit::RECORD_WAIT;
 use crate::catalogues::Catalogue;
 use crate::chain::Chain;
 use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
+use crate::room::{ResultPlace, ResultRoom};
 use crate::runtime::{Runtime, Slot};
 use crate::seal::digest;
 use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
@@ -104,6 +105,13 @@ impl PinnedTurn {
     /// known yet.
     pub fn may_show(&self, domain: &Domain) -> bool {
         self.runtime.policy.may_show(&self.principal, domain)
+    }
+
+    /// Waits for room for an answer of so many bytes that comes from no source. False if there is
+    /// none within the time of a call.
+    pub async fn admit_answer(&self, bytes: usize, place: &ResultPlace) -> bool {
+        let room = ResultRoom::new(self.runtime.answers.clone(), place.clone());
+        timeout(self.runtime.limits.call_deadline, room.admit(bytes)).await.is_ok()
     }
 
     /// Whether the catalogue knows anything of a domain that the view shows.

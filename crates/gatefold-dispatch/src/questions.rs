@@ -1,6 +1,7 @@
 //! Questions from sources to the client behind a call.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -17,6 +18,24 @@ use crate::{Answer, AskError, CallPause, ClientCapabilities, Peer, Question, Que
 /// The most open questions of one call. Further ones wait until another is answered.
 pub(crate) const OPEN_QUESTIONS: usize = 16;
 
+/// The most questions of one call, those of the calls that it makes included. Each costs its client
+/// something: a person's attention or a model's tokens.
+const QUESTIONS_OF_CALL: usize = 64;
+
+/// How many questions a call and the calls that it makes have asked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct QuestionCount(Arc<AtomicUsize>);
+
+impl QuestionCount {
+    fn add(&self) -> Result<(), AskError> {
+        let limit = QUESTIONS_OF_CALL;
+        if self.0.fetch_add(1, Ordering::Relaxed) >= limit {
+            return Err(AskError::TooMany { limit });
+        }
+        Ok(())
+    }
+}
+
 /// A caller's client as a source sees it. It is only asked what it declared, within a time limit,
 /// and the call's deadline is paused in the meantime.
 pub(crate) struct ClientQuestions {
@@ -26,6 +45,7 @@ pub(crate) struct ClientQuestions {
     pub(crate) place: Arc<BulkheadPlace>,
     pub(crate) limit: Duration,
     pub(crate) failed: FailedQuestion,
+    pub(crate) count: QuestionCount,
     /// Where questions wait for a client that answers by repeating its request.
     pub(crate) parked: Option<mpsc::Sender<PendingQuestion>>,
 }
@@ -45,6 +65,7 @@ impl ClientQuestions {
         if let Some(needed) = self.peer.capabilities().lacks(&question) {
             return Err(AskError::Unsupported(needed.to_owned()));
         }
+        self.count.add()?;
         let answer = async {
             let Some(parked) = &self.parked else {
                 return self.peer.ask(question).await;

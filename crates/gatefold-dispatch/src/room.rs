@@ -5,6 +5,7 @@
 //! largest result at once. With it, whoever reads a large result waits for a place first, and until
 //! then does not read on, so that its server waits as well.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -41,7 +42,7 @@ pub(crate) struct SourcePlaces {
 }
 
 /// The place of one call's result, if it takes one. It is free again when every clone is gone, so
-/// whoever works on the result keeps one.
+/// whoever works on the result keeps one, and so does the answer until its client has taken it.
 #[derive(Debug, Clone, Default)]
 pub struct ResultPlace(Arc<Mutex<Option<HeldPermits>>>);
 
@@ -52,6 +53,16 @@ struct HeldPermits {
 }
 
 impl ResultPlace {
+    /// Takes what another one holds: the answer to a call that was parked goes to a later request.
+    pub(crate) fn take_over(&self, other: &Self) {
+        if Arc::ptr_eq(&self.0, &other.0) {
+            return;
+        }
+        if let Some(held) = other.lock().take() {
+            *self.lock() = Some(held);
+        }
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<HeldPermits>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -62,6 +73,7 @@ impl ResultPlace {
 pub struct ResultRoom {
     places: SourcePlaces,
     place: ResultPlace,
+    is_awaited: Arc<AtomicBool>,
 }
 
 impl ResultRoom {
@@ -69,7 +81,7 @@ impl ResultRoom {
     pub const SMALL: usize = 256 * 1024;
 
     pub(crate) fn new(places: SourcePlaces, place: ResultPlace) -> Self {
-        Self { places, place }
+        Self { places, place, is_awaited: Arc::default() }
     }
 
     /// Waits for room for a result of which so many bytes have been read. Returns at once while it
@@ -78,6 +90,7 @@ impl ResultRoom {
         if bytes <= Self::SMALL || self.place.lock().is_some() {
             return;
         }
+        self.is_awaited.store(true, Ordering::Relaxed);
         // The source's own first: who waits for it must not keep a place from others.
         let of_source = self.places.own.clone().acquire_owned().await;
         let of_all = self.places.all.clone().acquire_owned().await;
@@ -85,6 +98,12 @@ impl ResultRoom {
             let taken = HeldPermits { _of_source: of_source, _of_all: of_all };
             *self.place.lock() = Some(taken);
         }
+        self.is_awaited.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether a result waits for room. If its call ends now, that is why.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_awaited.load(Ordering::Relaxed)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::ResolvedEntry;
+use gatefold_catalog::{ResolvedEntry, is_nested_deeper};
 use gatefold_core::{Call, CallError, CallId, Digest, Outcome, Resume, ResumeError, Target};
 use gatefold_policy::{Admission, Facts, Obligations, Permit, ResolvedCall};
 use serde_json::value::RawValue;
@@ -21,6 +21,9 @@ use crate::parking::RunningCall;
 use crate::resolution::unknown;
 use crate::seal::{SealedCall, SealedState, digest};
 use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, PinnedTurn, Question};
+
+/// How deep arguments and answers may be nested. Nobody's are, and parsers that recurse read as many.
+pub const JSON_LEVELS: usize = 256;
 
 /// The decision about a call, and the record that states it.
 struct Decision {
@@ -246,7 +249,9 @@ impl PinnedTurn {
             sealed.check(record.operation, &target, record.arguments_digest)
         });
         let may_nest = || self.check_nesting(chain, &target);
-        if let Err(error) = fits.map_err(CallError::Resume).and_then(|()| may_nest()) {
+        let is_flat = || check_depth(&call, &target);
+        let fits = fits.map_err(CallError::Resume).and_then(|()| may_nest());
+        if let Err(error) = fits.and_then(|()| is_flat()) {
             return Decision::refused(record, sealed, error);
         }
         let mut facts = self.facts(chain);
@@ -377,6 +382,18 @@ impl Decision {
     fn refused(record: CallOpened, sealed: Option<SealedCall>, error: CallError) -> Self {
         Self { record, sealed, admitted: Err(error) }
     }
+}
+
+/// Refuses what many parsers cannot read without exhausting their stack: a server that ends of one
+/// call's arguments ends everybody's calls.
+fn check_depth(call: &Call, target: &Target) -> Result<(), CallError> {
+    let answers = call.resume.as_ref().map_or("null", |resume| resume.answers.get());
+    let is_deep = |text| is_nested_deeper(text, JSON_LEVELS);
+    if !is_deep(call.operation.arguments()) && !is_deep(answers) {
+        return Ok(());
+    }
+    let message = format!("its arguments are nested more than {JSON_LEVELS} levels deep");
+    Err(CallError::InvalidArguments { tool: target.id.clone(), message, data: None })
 }
 
 fn identified(record: CallOpened, target: &Target) -> CallOpened {

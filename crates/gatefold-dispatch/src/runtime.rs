@@ -64,6 +64,8 @@ pub struct Runtime {
     personal: Vec<Arc<Slot>>,
     pub(crate) limits: Limits,
     places: Arc<ResultPlaces>,
+    /// The places of answers that come from no source, such as lists.
+    pub(crate) answers: SourcePlaces,
     pub(crate) learns: bool,
 }
 
@@ -123,13 +125,15 @@ pub struct SourceReport {
 impl Runtime {
     /// A runtime before anything is configured.
     pub(crate) fn empty() -> Self {
+        let places = Arc::new(ResultPlaces::new(&Limits::default()));
         Self {
             catalogues: Catalogues::new(Snapshot::build(Vec::new(), 0)),
             policy: Arc::default(),
             slots: Arc::default(),
             personal: Vec::new(),
             limits: Limits::default(),
-            places: Arc::new(ResultPlaces::new(&Limits::default())),
+            answers: places.for_source(),
+            places,
             learns: false,
         }
     }
@@ -138,8 +142,12 @@ impl Runtime {
     pub(crate) fn next(&self, setup: Setup) -> Self {
         let limits = setup.limits;
         let keeps_limits = limits == self.limits;
-        let places =
-            if keeps_limits { self.places.clone() } else { Arc::new(ResultPlaces::new(&limits)) };
+        let (places, answers) = if keeps_limits {
+            (self.places.clone(), self.answers.clone())
+        } else {
+            let places = Arc::new(ResultPlaces::new(&limits));
+            (places.clone(), places.for_source())
+        };
         let slots = setup.sources.into_iter().map(|source| {
             let domain = source.source.domain().clone();
             let same = self.slots.get(&domain);
@@ -171,6 +179,7 @@ impl Runtime {
             slots,
             limits,
             places,
+            answers,
             learns: setup.learns,
         }
     }
@@ -188,6 +197,7 @@ impl Runtime {
             personal: self.personal.clone(),
             limits: self.limits,
             places: self.places.clone(),
+            answers: self.answers.clone(),
             learns: self.learns,
         })
     }

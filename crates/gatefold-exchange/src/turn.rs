@@ -109,6 +109,12 @@ impl Turn {
         rehearse(&**self.audience.disclosure(), self.view(), lists.surface(), tool)
     }
 
+    /// Waits for room for an answer of so many bytes that comes from no source. False if there is
+    /// none within the time of a call.
+    pub async fn admit_answer(&self, bytes: usize, caller: &Caller) -> bool {
+        self.pinned.admit_answer(bytes, &caller.result_place).await
+    }
+
     /// Answers a call of one of the surface's tools.
     ///
     /// A failed call is worded for the model, which should read it and try again. Only transparent

@@ -15,6 +15,7 @@ mod http;
 mod identity;
 mod listening;
 mod message;
+mod message_memory;
 mod methods;
 mod notices;
 mod openings;

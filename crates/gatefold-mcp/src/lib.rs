@@ -5,6 +5,7 @@
 //! itself, over `serde_json`, reqwest and axum: no protocol library is in the product. It decides
 //! nothing about who may call what, words no answer to a model, and keeps nothing on disk.
 
+mod counted;
 mod downstream;
 mod protocol;
 mod upstream;

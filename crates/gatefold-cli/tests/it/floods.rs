@@ -1,6 +1,6 @@
 //! Clients that connect and say nothing, or send much and never finish.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
 use std::thread;
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use gatefold_testkit::{RAW_TOOL, RawClient, serve_raw};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use serde_json::{Value, json};
 
 use crate::process::{BINARY, Gateway, LIMIT, WITHOUT_ENCODER, command};
 use crate::scratch::Scratch;
@@ -19,7 +20,7 @@ const LARGEST: usize = 4 * 1024 * 1024;
 const MOST_MIB: u64 = 256;
 
 /// A gateway that starts with as few file descriptors as many systems allow.
-async fn serve(scratch: &Scratch) -> Gateway {
+pub(crate) async fn serve(scratch: &Scratch) -> Gateway {
     let served = command(scratch, &[]);
     let mut shell = Command::new("/bin/sh");
     let few = r#"ulimit -S -n 1024 && exec "$0" serve --listen 127.0.0.1:0"#;
@@ -33,13 +34,13 @@ async fn serve(scratch: &Scratch) -> Gateway {
 }
 
 /// The most memory that a process has had, see proc_pid_status(5).
-fn peak_mib(process: u32) -> u64 {
+pub(crate) fn peak_mib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1024
 }
 
-async fn discovers(gateway: &Gateway) -> Duration {
+pub(crate) async fn discovers(gateway: &Gateway) -> Duration {
     let began = Instant::now();
     let client = RawClient::new(gateway.url()).unwrap().with_limit(Duration::from_secs(5));
     client.call("discover_tools", r#"{"query": "anything"}"#).await.unwrap();
@@ -232,4 +233,98 @@ async fn forty_large_results_at_once_wait_for_one_another() {
     let grown = peak_mib(gateway.pid()) - idle;
     println!("{MANY_RESULTS} results took {grown} MiB; a search beside them {searched:?}");
     assert!(grown < MANY_GROWTH_MIB, "{grown} MiB");
+}
+
+/// A notice as servers send them.
+const NOTICE: &str = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\",\
+                      \"params\":{\"uri\":\"up://doc/1\"}}\n\n";
+
+/// A server of the handshake era that sends notices without end on the stream that belongs to no
+/// request.
+fn flood_standing_stream() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            thread::spawn(move || drop(answer_handshake(stream)));
+        }
+    });
+    url
+}
+
+fn answer_handshake(mut stream: TcpStream) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    loop {
+        let (mut first, mut length) = (String::new(), 0);
+        reader.read_line(&mut first)?;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        if first.starts_with("GET") {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")?;
+            let flood = NOTICE.repeat(64 * 1024 / NOTICE.len());
+            loop {
+                stream.write_all(flood.as_bytes())?;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body)?;
+        let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25", "serverInfo": {"name": "up", "version": "1"},
+                "capabilities": {"tools": {}},
+            }),
+            "tools/list" => json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}),
+            _ if message["id"].is_null() => {
+                stream.write_all(b"HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")?;
+                continue;
+            }
+            _ => {
+                stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")?;
+                continue;
+            }
+        };
+        let body = json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string();
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nmcp-session-id: one\r\n";
+        write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len())?;
+    }
+}
+
+/// How much processor time a process has taken, see proc_pid_stat(5).
+fn processor_time(process: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+/// How long the processor's time is measured, and the most of it that a debug build may take.
+const MEASURED: Duration = Duration::from_secs(4);
+const MOST_PERCENT: u128 = 40;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_standing_stream_that_floods_is_read_at_a_pace() {
+    let scratch = Scratch::new();
+    let url = flood_standing_stream();
+    scratch.write("gatefold.toml", format!("[sources.up]\nurl = '{url}'\n{WITHOUT_ENCODER}"));
+    let gateway = serve(&scratch).await;
+    gateway.await_log("took up a new list of tools domain=up").await;
+    // The first half second may be read as fast as it comes.
+    tokio::time::sleep(MEASURED / 2).await;
+    let before = processor_time(gateway.pid());
+    tokio::time::sleep(MEASURED).await;
+    let taken = processor_time(gateway.pid()) - before;
+    let percent = taken.as_millis() * 100 / MEASURED.as_millis();
+    println!("a flood on a standing stream takes {percent} % of a core");
+    assert!(percent < MOST_PERCENT, "{percent} %");
 }

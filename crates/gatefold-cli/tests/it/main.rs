@@ -57,6 +57,7 @@ mod takeover;
 mod tasks;
 mod terminal;
 mod tls;
+mod unread;
 mod used;
 mod what_is_wrong;
 mod wrong_lines;

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use futures::FutureExt as _;
 use gatefold_core::{ClientName, Principal};
 use gatefold_dispatch::{
-    Caller, ClientCapabilities, EventSink, NoPeer, Peer, RequestMeta, SharedLabel,
+    Caller, ClientCapabilities, EventSink, NoPeer, Peer, RequestMeta, ResultPlace, SharedLabel,
 };
 use gatefold_exchange::Audience;
 use tokio::sync::mpsc;
 
 use super::message::{ClientRequest, MetaMembers};
+use super::message_memory::CallMemory;
 use super::peers::{QuestionStream, SessionPeer, StatelessPeer};
-use super::request::{Outbox, QUEUE, RequestGuard, RequestInProgress};
+use super::request::{EventQueue, Outbox, QUEUE, RequestGuard, RequestInProgress};
 use super::server::Server;
 use super::sessions::ClientSession;
 use crate::protocol::{Era, LogLevel};
@@ -53,12 +55,12 @@ impl Client {
         }
     }
 
-    fn peer(&self, stream: mpsc::Sender<String>) -> Arc<dyn Peer> {
+    fn peer(&self, stream: mpsc::Sender<Bytes>, memory: &Arc<CallMemory>) -> Arc<dyn Peer> {
         match &self.standing {
             ClientState::Session(session) => Arc::new(SessionPeer {
                 capabilities: session.capabilities.clone(),
                 questions: session.questions.clone(),
-                stream: QuestionStream::Request(stream),
+                stream: QuestionStream::Request(stream, memory.clone()),
             }),
             ClientState::Stateless(capabilities) => Arc::new(StatelessPeer {
                 capabilities: capabilities.clone(),
@@ -93,8 +95,9 @@ pub(super) fn begin(
     held: impl RequestGuard,
 ) -> RequestInProgress {
     let (stream, texts) = mpsc::channel(QUEUE);
-    let peer = client.peer(stream);
-    begin_with(server, audience, client, (request, meta), (peer, texts), held)
+    let memory = server.messages.of_call();
+    let peer = client.peer(stream, &memory);
+    begin_with(server, audience, client, (request, meta), (peer, texts, memory), held)
 }
 
 /// Begins a request during which its client cannot be asked anything.
@@ -107,7 +110,8 @@ pub(super) fn begin_unasked(
     held: impl RequestGuard,
 ) -> RequestInProgress {
     let (_, texts) = mpsc::channel(1);
-    begin_with(server, audience, client, (request, meta), (Arc::new(NoPeer), texts), held)
+    let (peer, memory) = (Arc::new(NoPeer), server.messages.of_call());
+    begin_with(server, audience, client, (request, meta), (peer, texts, memory), held)
 }
 
 fn begin_with(
@@ -115,22 +119,24 @@ fn begin_with(
     audience: Audience,
     client: Client,
     (request, meta): (ClientRequest, MetaMembers),
-    (peer, texts): (Arc<dyn Peer>, mpsc::Receiver<String>),
+    (peer, texts, messages): (Arc<dyn Peer>, mpsc::Receiver<Bytes>, Arc<CallMemory>),
     held: impl RequestGuard,
 ) -> RequestInProgress {
     let (cancel, memory) = (held.cancel(), held.memory());
     let (sender, events) = mpsc::channel(QUEUE);
+    let queue = EventQueue { events: sender, memory: messages };
     let log_level = client.log_level(&meta);
     let progress_token = meta.progress_token;
     let events_wanted = match (&progress_token, log_level) {
-        (Some(_), _) => EventSink::new(sender),
-        (None, Some(_)) => EventSink::without_progress(sender),
+        (Some(_), _) => EventSink::new(queue),
+        (None, Some(_)) => EventSink::without_progress(queue),
         (None, None) => EventSink::none(),
     };
     let said_level = match &client.standing {
         ClientState::Session(session) => session.log_level(),
         ClientState::Stateless(_) => log_level,
     };
+    let place = ResultPlace::default();
     let caller = Caller {
         events: events_wanted,
         peer,
@@ -144,9 +150,10 @@ fn begin_with(
         }),
         label: client.label(),
         memory,
+        result_place: place.clone(),
         ..Caller::silent()
     };
     let answer = server.answer(audience, client, request.method, request.params, caller).boxed();
     let said = Outbox { events, texts, progress_token, log_level };
-    RequestInProgress::new(answer, said, held)
+    RequestInProgress::new(answer, said, place, held)
 }

@@ -30,6 +30,9 @@ pub struct HttpEndpoint {
     pub head_deadline: Duration,
     /// How long a connection may take from one request to the head of the next.
     pub connection_idle: Duration,
+    /// How long a client may take nothing of an answer. After that its connection is closed, so that
+    /// what is left of the answer takes no memory from others.
+    pub unread: Duration,
     /// How long a session may be silent.
     pub session_idle: Duration,
     /// How long running calls may take to finish once the endpoint is shut down.
@@ -55,6 +58,7 @@ impl Default for HttpEndpoint {
             connections: 2000,
             head_deadline: Duration::from_secs(10),
             connection_idle: Duration::from_secs(90),
+            unread: Duration::from_secs(30),
             session_idle: Duration::from_secs(30 * 60),
             drain: Duration::from_secs(10),
             tls: None,
@@ -75,6 +79,7 @@ impl fmt::Debug for HttpEndpoint {
             .field("connections", &self.connections)
             .field("head_deadline", &self.head_deadline)
             .field("connection_idle", &self.connection_idle)
+            .field("unread", &self.unread)
             .field("session_idle", &self.session_idle)
             .field("drain", &self.drain)
             .field("tls", &self.tls)

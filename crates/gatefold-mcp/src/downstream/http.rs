@@ -40,6 +40,7 @@ mod budget;
 mod connections;
 mod headers;
 mod parting;
+mod patience;
 mod posts;
 mod proxies;
 mod securing;
@@ -77,6 +78,8 @@ struct EndpointState {
     requests: TaskTracker,
     /// Fires when streams of notices must end.
     end: CancellationToken,
+    /// Fires when requests had time to finish.
+    stopped: CancellationToken,
 }
 
 /// Serves `/mcp`, `/mcp/source/{domain}`, `/mcp/agent/{agent}` and the additional routes until `shutdown` fires; then
@@ -96,6 +99,7 @@ pub async fn serve_http(
         bodies: RequestBodies::new(&endpoint),
         requests: TaskTracker::new(),
         end: CancellationToken::new(),
+        stopped: CancellationToken::new(),
     });
     let app = Router::new()
         .route("/mcp", axum::routing::any(of_everything))
@@ -124,6 +128,11 @@ pub async fn serve_http(
         }
     };
     let finished = timeout(endpoint.drain, finished).await;
+    if finished.is_err() {
+        // Whoever still waits is told, instead of finding the stream ended.
+        inner.stopped.cancel();
+        let _ = timeout(CLOSING, inner.requests.wait()).await;
+    }
     inner.sessions.clear();
     if !matches!(finished, Ok(true)) {
         let _ = timeout(CLOSING, serving).await;

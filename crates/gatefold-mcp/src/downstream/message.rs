@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use gatefold_catalog::object_fields;
+use gatefold_catalog::{is_nested_deeper, object_fields};
+use gatefold_dispatch::JSON_LEVELS;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::protocol::rpc::Envelope;
-use crate::protocol::{BATCH_VERSION, RpcError, SubscriptionFilter, meta};
+use crate::protocol::{BATCH_VERSION, RpcError, SubscriptionFilter, codes, meta};
 
 /// The most messages of a batch.
 const BATCH: usize = 100;
@@ -160,6 +161,13 @@ pub(super) fn read(text: &[u8]) -> Result<Message, UnreadableMessage> {
             (None, Some(error)) => Err(error),
             (None, None) => return Err(refuse("the message has no `method`")),
         };
+        let answer = answer.and_then(|answer| match is_nested_deeper(answer.get(), JSON_LEVELS) {
+            false => Ok(answer),
+            true => Err(ClientError {
+                code: codes::INVALID_PARAMS,
+                message: format!("the answer is nested more than {JSON_LEVELS} levels deep"),
+            }),
+        });
         let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_owned());
         return Ok(Message::Response { id, answer });
     };
@@ -211,6 +219,8 @@ impl RequestParams {
                     "progressToken" => meta.progress_token = own().filter(|raw| is_id(raw)),
                     "traceparent" => meta.traceparent = serde_json::from_str(value).ok(),
                     "tracestate" => meta.tracestate = serde_json::from_str(value).ok(),
+                    // What a server could not read is not passed on.
+                    _ if is_nested_deeper(value, JSON_LEVELS) => {}
                     _ => meta.others.extend(own().map(|raw| (key.into_owned(), raw))),
                 },
             }

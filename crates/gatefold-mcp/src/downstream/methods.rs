@@ -45,10 +45,14 @@ impl Server {
         let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         match (method.as_str(), &client.standing) {
-            (methods::TOOLS_LIST, _) => scope.whole_list(List::Tools, &params),
-            (methods::PROMPTS_LIST, _) => scope.whole_list(List::Prompts, &params),
-            (methods::RESOURCES_LIST, _) => scope.whole_list(List::Resources, &params),
-            (methods::TEMPLATES_LIST, _) => scope.whole_list(List::Templates, &params),
+            (methods::TOOLS_LIST, _) => scope.whole_list(List::Tools, &params, &caller).await,
+            (methods::PROMPTS_LIST, _) => scope.whole_list(List::Prompts, &params, &caller).await,
+            (methods::RESOURCES_LIST, _) => {
+                scope.whole_list(List::Resources, &params, &caller).await
+            }
+            (methods::TEMPLATES_LIST, _) => {
+                scope.whole_list(List::Templates, &params, &caller).await
+            }
             (methods::TOOLS_CALL, _) => scope.tools_call(params, caller).await,
             (methods::PROMPTS_GET, _) => scope.prompts_get(params, caller).await,
             (methods::RESOURCES_READ, _) => scope.resources_read(params, caller).await,
@@ -90,9 +94,14 @@ impl Server {
 
 impl RequestScope {
     /// Lists are sent whole, so no cursor was ever given out.
-    fn whole_list(&self, list: List, params: &RequestParams) -> Result<String, RpcError> {
+    async fn whole_list(
+        &self,
+        list: List,
+        params: &RequestParams,
+        caller: &Caller,
+    ) -> Result<String, RpcError> {
         match &params.cursor {
-            None => Ok(self.list(list)),
+            None => self.list(list, caller).await,
             Some(_) => Err(RpcError::invalid_params(
                 "this `cursor` was not given out here; ask without one",
             )),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::body::Bytes;
 use futures::future::BoxFuture;
 use gatefold_catalog::object_fields;
 use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Peer, Question, QuestionMode};
@@ -11,6 +12,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 
 use super::message::ClientError;
+use super::message_memory::{CallMemory, counted_line};
 use crate::protocol::{codes, methods, rpc};
 
 /// The most open questions of one client. A source that asks more is told that the client does not
@@ -54,17 +56,29 @@ pub(super) struct SessionPeer {
 
 /// Where a client with a session is asked.
 pub(super) enum QuestionStream {
-    /// On the stream of the request that caused the question, before its answer.
-    Request(mpsc::Sender<String>),
+    /// On the stream of the request that caused the question, before its answer, with what its call
+    /// may take of the memory for messages.
+    Request(mpsc::Sender<Bytes>, Arc<CallMemory>),
     /// On the only client's connection, outside of its requests. Weak, so as not to keep it open.
-    Connection(mpsc::WeakSender<String>),
+    Connection(mpsc::WeakSender<Bytes>),
 }
 
 impl QuestionStream {
-    fn sender(&self) -> Option<mpsc::Sender<String>> {
+    fn sender(&self) -> Option<mpsc::Sender<Bytes>> {
         match self {
-            Self::Request(stream) => Some(stream.clone()),
+            Self::Request(stream, _) => Some(stream.clone()),
             Self::Connection(stream) => stream.upgrade(),
+        }
+    }
+
+    /// A question's text, with its share of the memory for messages.
+    fn counted(&self, text: String) -> Result<Bytes, AskError> {
+        match self {
+            Self::Request(_, memory) => {
+                let share = memory.share(text.len()).ok_or_else(too_much)?;
+                Ok(counted_line(text, share))
+            }
+            Self::Connection(_) => Ok(counted_line(text, ())),
         }
     }
 }
@@ -89,10 +103,18 @@ impl Peer for SessionPeer {
             let identified = with_elicitation_id(&question);
             let params = identified.as_deref().unwrap_or(&question.params);
             let text = rpc::question(&open.id, &question.method, params);
+            let text = self.stream.counted(text)?;
+            // The client may think for minutes.
+            drop((identified, question));
             stream.send(text).await.map_err(|_| AskError::Gone)?;
             open.answered().await
         })
     }
+}
+
+fn too_much() -> AskError {
+    let message = "too much waits for the client to read it".to_owned();
+    AskError::Refused { code: codes::INTERNAL_ERROR, message }
 }
 
 /// The parameters of a request to open a page, with an id. None where they need none.
@@ -144,7 +166,7 @@ impl Default for PendingQuestions {
 }
 
 impl PendingQuestions {
-    fn open(self: &Arc<Self>, stream: mpsc::Sender<String>) -> Result<PendingQuestion, AskError> {
+    fn open(self: &Arc<Self>, stream: mpsc::Sender<Bytes>) -> Result<PendingQuestion, AskError> {
         let id = format!("{QUESTION_ID}{}", self.asked.fetch_add(1, Ordering::Relaxed));
         let (sender, answer) = oneshot::channel();
         {
@@ -185,7 +207,7 @@ struct PendingQuestion {
     id: String,
     questions: Arc<PendingQuestions>,
     answer: Option<oneshot::Receiver<ClientAnswer>>,
-    stream: mpsc::Sender<String>,
+    stream: mpsc::Sender<Bytes>,
 }
 
 impl PendingQuestion {
@@ -212,17 +234,19 @@ impl Drop for PendingQuestion {
         let params =
             format!(r#"{{"requestId":{id},"reason":"the answer is not needed any more"}}"#);
         // A client that is gone or does not read need not be told.
-        let _ = self.stream.try_send(rpc::notice(methods::CANCELLED, &params));
+        let _ = self.stream.try_send(rpc::notice(methods::CANCELLED, &params).into());
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::downstream::message_memory::MessageMemory;
 
-    fn peer() -> (Arc<PendingQuestions>, SessionPeer, mpsc::Receiver<String>) {
+    fn peer() -> (Arc<PendingQuestions>, SessionPeer, mpsc::Receiver<Bytes>) {
         let (questions, (stream, sent)) = (Arc::<PendingQuestions>::default(), mpsc::channel(4));
-        let (capabilities, stream) = (Arc::default(), QuestionStream::Request(stream));
+        let (capabilities, stream) =
+            (Arc::default(), QuestionStream::Request(stream, MessageMemory::default().of_call()));
         (questions.clone(), SessionPeer { capabilities, questions, stream }, sent)
     }
 
@@ -300,6 +324,7 @@ mod tests {
         }
         sent.recv().await.unwrap();
         let cancelled = sent.recv().await.unwrap();
+        let cancelled = std::str::from_utf8(&cancelled).unwrap();
         assert!(cancelled.contains("notifications/cancelled") && cancelled.contains("gatefold-0"));
         assert_eq!(questions.count(), 0);
     }

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -13,7 +14,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::request::{RequestInProgress, RequestStep};
 use super::streams::Event;
-use crate::protocol::rpc;
 
 /// How long an answer waits for a client whose stream broke off. If the answer is not complete by
 /// then, its request is cancelled.
@@ -25,12 +25,12 @@ const LONGEST_RETRY: Duration = Duration::from_secs(10);
 /// The most resumable answers of one session. One more replaces the oldest that was sent in full;
 /// if there is none, the new one is not resumable.
 const REPLAYS: usize = 64;
-/// The most bytes of a session's answers that are kept after they were sent in full. A single
+/// The most bytes of a session's whole answers that are kept while nobody reads them. A single
 /// answer may be larger.
 const SENT_BYTES: usize = 4 * 1024 * 1024;
 /// The same for all sessions together. An answer that does not fit is not kept.
 const ALL_SENT_BYTES: usize = 64 * 1024 * 1024;
-/// What one permit of the room for sent answers stands for, in bytes.
+/// What one permit of the room for whole answers stands for, in bytes.
 const UNIT: usize = 1024;
 /// The most unread bytes of one answer. Beyond that, the source's messages wait until somebody
 /// reads.
@@ -48,7 +48,7 @@ const READ_MESSAGES: usize = 1024;
 pub(super) struct Retention {
     /// How long they wait.
     grace: Duration,
-    /// The room left for answers that were sent in full, in units.
+    /// The room left for whole answers that nobody reads, in units.
     room: Arc<Semaphore>,
 }
 
@@ -118,13 +118,13 @@ impl Replays {
         }
     }
 
-    /// Keeps an answer that was sent in full, if there is room. The task that wrote it forgets it
-    /// in time.
+    /// Keeps an answer that is whole and that nobody reads, if there is room. The task that wrote it
+    /// forgets it in time.
     fn keep(&self, number: u64, replay: &Replay) {
         let mut open = self.lock();
         let (is_kept, bytes) = {
             let log = replay.log();
-            (log.room.is_some(), log.read_bytes)
+            (log.room.is_some(), log.bytes())
         };
         if is_kept || !open.contains_key(&number) {
             return;
@@ -135,7 +135,9 @@ impl Replays {
             if (kept == 0 || kept + bytes <= SENT_BYTES)
                 && let Some(share) = share(room, bytes)
             {
-                replay.log().room = Some(share);
+                let mut log = replay.log();
+                log.pieces.iter_mut().for_each(ReplayPiece::uncount);
+                log.room = Some(share);
                 return;
             }
             if !forget_oldest(&mut open) {
@@ -155,18 +157,18 @@ impl Replays {
     }
 }
 
-/// A share of the room for answers that were sent in full.
+/// A share of the room for whole answers.
 fn share(room: &Arc<Semaphore>, bytes: usize) -> Option<OwnedSemaphorePermit> {
     let units = u32::try_from(bytes.div_ceil(UNIT)).ok()?;
     room.clone().try_acquire_many_owned(units).ok()
 }
 
-/// The bytes of the answers that were sent in full and are kept.
+/// The bytes of the whole answers that are kept.
 fn sent_bytes(open: &HashMap<u64, Arc<Replay>>) -> usize {
     open.values()
         .map(|replay| replay.log())
         .filter(|log| log.room.is_some())
-        .map(|log| log.read_bytes)
+        .map(|log| log.bytes())
         .sum()
 }
 
@@ -213,7 +215,7 @@ struct ReplayLog {
     readers: usize,
     /// Since when there has been no reader.
     deserted_since: Option<Instant>,
-    /// Its share of the room for sent answers, once it was sent in full.
+    /// Its share of the room for answers that nobody reads, once it is whole.
     room: Option<OwnedSemaphorePermit>,
     task: Option<AbortOnDropHandle<()>>,
 }
@@ -222,6 +224,10 @@ impl ReplayLog {
     /// The place after the last piece.
     fn end(&self) -> usize {
         self.start + self.pieces.len()
+    }
+
+    fn bytes(&self) -> usize {
+        self.read_bytes + self.unread_bytes
     }
 
     fn has_room(&self) -> bool {
@@ -239,8 +245,14 @@ impl ReplayLog {
     /// The piece at a place, or the oldest kept one, and the place after it.
     fn read(&mut self, place: usize) -> Option<(ReplayPiece, usize)> {
         let place = place.max(self.start);
-        let piece = self.pieces.get(place - self.start)?.clone();
+        let is_answer = self.is_whole && place + 1 == self.end();
+        let kept = self.pieces.get_mut(place - self.start)?;
+        let piece = kept.clone();
         if place >= self.read {
+            // The answer itself, which may be large, counts until it is written.
+            if !is_answer {
+                kept.uncount();
+            }
             self.read = place + 1;
             self.unread_bytes -= piece.bytes();
             self.read_bytes += piece.bytes();
@@ -267,12 +279,20 @@ impl ReplayLog {
 /// One piece of an answer.
 #[derive(Clone)]
 pub(super) enum ReplayPiece {
-    Message(Arc<str>),
+    Message(Bytes),
     /// The stream must end here; the client comes back for the rest.
     Pause(Duration),
 }
 
 impl ReplayPiece {
+    /// Gives back what it took of the memory for what waits to be written: what is kept after that
+    /// has bounds of its own.
+    fn uncount(&mut self) {
+        if let Self::Message(text) = self {
+            *text = Bytes::copy_from_slice(text);
+        }
+    }
+
     fn bytes(&self) -> usize {
         match self {
             Self::Message(text) => text.len(),
@@ -299,19 +319,20 @@ impl Replay {
                 } => step,
             };
             let (piece, is_whole) = match step {
-                RequestStep::Message(text) => (ReplayPiece::Message(text.into()), false),
+                RequestStep::Message(text) => (ReplayPiece::Message(text), false),
                 RequestStep::Pause(retry) => (ReplayPiece::Pause(retry), false),
                 RequestStep::Cancelled => {
                     self.end();
                     break;
                 }
-                RequestStep::Answer(answer) => {
-                    (ReplayPiece::Message(rpc::answer(&id, &answer).into()), true)
-                }
+                RequestStep::Answer(answer) => (ReplayPiece::Message(answer.line(&id)), true),
             };
             self.say(piece, is_whole);
             if is_whole {
                 drop(working);
+                if self.log().readers == 0 {
+                    replays.keep(number, &self);
+                }
                 self.deserted().await;
                 break;
             }
@@ -404,7 +425,7 @@ impl ReplayReader {
         }
         if !self.has_begun {
             self.has_begun = true;
-            return Some(self.event(String::new(), Some(RETRY)));
+            return Some(self.event(Bytes::new(), Some(RETRY)));
         }
         loop {
             let replay = self.replay.clone();
@@ -427,32 +448,32 @@ impl ReplayReader {
             return Some(match piece {
                 ReplayPiece::Message(text) => {
                     self.is_over = is_last;
-                    self.event(text.to_string(), None)
+                    self.event(text, None)
                 }
                 ReplayPiece::Pause(retry) => {
                     self.is_over = true;
-                    self.event(String::new(), Some(retry.min(LONGEST_RETRY)))
+                    self.event(Bytes::new(), Some(retry.min(LONGEST_RETRY)))
                 }
             });
         }
     }
 
-    fn event(&self, data: String, retry: Option<Duration>) -> Event {
+    fn event(&self, data: Bytes, retry: Option<Duration>) -> Event {
         Event { id: Some(format!("{}-{}", self.number, self.place)), retry, data }
     }
 }
 
 impl Drop for ReplayReader {
     fn drop(&mut self) {
-        let is_sent = {
+        let is_kept = {
             let mut log = self.replay.log();
             log.readers -= 1;
             if log.readers == 0 {
                 log.deserted_since = Some(Instant::now());
             }
-            log.is_whole && log.read >= log.end()
+            log.is_whole && log.readers == 0
         };
-        if let (true, Some(replays)) = (is_sent, self.replays.upgrade()) {
+        if let (true, Some(replays)) = (is_kept, self.replays.upgrade()) {
             replays.keep(self.number, &self.replay);
         }
         self.replay.changed.notify_waiters();

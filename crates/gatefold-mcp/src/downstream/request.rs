@@ -3,12 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use futures::future::BoxFuture;
-use gatefold_dispatch::{Event, MemoryShare};
+use gatefold_dispatch::{Event, EventListener, MemoryShare, ResultPlace, ResultRoom};
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::message_memory::{CallMemory, MessageShare, counted_line};
+use crate::counted::counted;
 use crate::protocol::{LogLevel, RpcError, methods, rpc};
 
 /// Messages that wait for a slow client.
@@ -20,7 +23,10 @@ pub(super) struct RequestInProgress {
     /// The answer, while messages before it are still to be sent.
     answered: Option<Result<String, RpcError>>,
     said: Outbox,
+    /// The place of its result, if that is large.
+    place: ResultPlace,
     cancel: CancellationToken,
+    stopped: CancellationToken,
     /// Released when the request is done.
     _held: Box<dyn RequestGuard>,
 }
@@ -30,6 +36,9 @@ pub(super) trait RequestGuard: Send + 'static {
     /// Fires when the client no longer wants the answer.
     fn cancel(&self) -> CancellationToken;
 
+    /// Fires when the gateway waits no longer for the requests under way.
+    fn stopped(&self) -> CancellationToken;
+
     /// What the request takes of the memory for all requests, if it is large.
     fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
         None
@@ -38,11 +47,11 @@ pub(super) trait RequestGuard: Send + 'static {
 
 /// The next step of a request.
 pub(super) enum RequestStep {
-    /// To be sent before the answer.
-    Message(String),
+    /// To be sent before the answer, on one line.
+    Message(Bytes),
     /// The source has ended its own stream, and continues after this time.
     Pause(Duration),
-    Answer(Result<String, RpcError>),
+    Answer(RequestAnswer),
     /// The client has cancelled it and expects no answer.
     Cancelled,
 }
@@ -52,9 +61,11 @@ impl RequestInProgress {
     pub(super) fn new(
         answer: BoxFuture<'static, Result<String, RpcError>>,
         said: Outbox,
+        place: ResultPlace,
         held: impl RequestGuard,
     ) -> Self {
-        Self { answer, answered: None, said, cancel: held.cancel(), _held: Box::new(held) }
+        let (cancel, stopped) = (held.cancel(), held.stopped());
+        Self { answer, answered: None, said, place, cancel, stopped, _held: Box::new(held) }
     }
 
     pub(super) async fn next(&mut self) -> RequestStep {
@@ -70,6 +81,7 @@ impl RequestInProgress {
                 }
                 // Polled first, because it also enforces the call's deadline.
                 answer = &mut self.answer => answer,
+                () = self.stopped.cancelled() => Err(cut_off()),
                 Some(step) = self.said.next() => return step,
             }
         };
@@ -78,11 +90,11 @@ impl RequestInProgress {
             self.answered = Some(answer);
             return RequestStep::Message(text);
         }
-        RequestStep::Answer(answer)
+        RequestStep::Answer(RequestAnswer::new(answer, &mut self.place))
     }
 
     /// Only the answer, for a client that cannot receive anything before it.
-    pub(super) async fn answered(mut self) -> Option<Result<String, RpcError>> {
+    pub(super) async fn answered(mut self) -> Option<RequestAnswer> {
         loop {
             match self.next().await {
                 RequestStep::Answer(answer) => return Some(answer),
@@ -93,10 +105,63 @@ impl RequestInProgress {
     }
 }
 
+/// The answer to a request. A large one keeps the place of its result until it is written.
+pub(super) struct RequestAnswer {
+    pub(super) result: Result<String, RpcError>,
+    pub(super) place: ResultPlace,
+}
+
+impl RequestAnswer {
+    fn new(result: Result<String, RpcError>, place: &mut ResultPlace) -> Self {
+        let place = std::mem::take(place);
+        let is_large = result.as_ref().is_ok_and(|text| text.len() > ResultRoom::SMALL);
+        Self { result, place: if is_large { place } else { ResultPlace::default() } }
+    }
+
+    /// The whole message, letter for letter.
+    pub(super) fn text(self, id: &RawValue) -> Bytes {
+        counted(rpc::answer(id, &self.result), self.place)
+    }
+
+    /// The whole message on one line.
+    pub(super) fn line(self, id: &RawValue) -> Bytes {
+        counted_line(rpc::answer(id, &self.result), self.place)
+    }
+}
+
+/// Takes what a source says during a call until its client can be told.
+pub(super) struct EventQueue {
+    pub(super) events: mpsc::Sender<QueuedEvent>,
+    pub(super) memory: Arc<CallMemory>,
+}
+
+/// An event, and what it takes of the memory for those that wait.
+pub(super) struct QueuedEvent {
+    event: Event,
+    share: MessageShare,
+}
+
+impl EventListener for EventQueue {
+    fn hear(&self, event: Event) {
+        if let Some(share) = self.memory.share(event.bytes()) {
+            let _ = self.events.try_send(QueuedEvent { event, share });
+        }
+    }
+
+    fn is_gone(&self) -> bool {
+        self.events.is_closed()
+    }
+}
+
+/// The answer to a request that was under way when the gateway stopped.
+fn cut_off() -> RpcError {
+    RpcError::internal("Gatefold was stopped before this ended; a call may have taken effect")
+}
+
 /// The messages of a request while it runs.
 pub(super) struct Outbox {
-    pub(super) events: mpsc::Receiver<Event>,
-    pub(super) texts: mpsc::Receiver<String>,
+    pub(super) events: mpsc::Receiver<QueuedEvent>,
+    pub(super) texts: mpsc::Receiver<Bytes>,
     pub(super) progress_token: Option<Box<RawValue>>,
     pub(super) log_level: Option<LogLevel>,
 }
@@ -107,8 +172,8 @@ impl Outbox {
         loop {
             tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => {
-                    if let Some(step) = self.step(event) {
+                Some(queued) = self.events.recv() => {
+                    if let Some(step) = self.step(queued) {
                         return Some(step);
                     }
                 }
@@ -119,16 +184,16 @@ impl Outbox {
     }
 
     /// The next message that is already there. A pause no longer matters.
-    fn at_hand(&mut self) -> Option<String> {
-        while let Ok(event) = self.events.try_recv() {
-            if let Some(RequestStep::Message(text)) = self.step(event) {
+    fn at_hand(&mut self) -> Option<Bytes> {
+        while let Ok(queued) = self.events.try_recv() {
+            if let Some(RequestStep::Message(text)) = self.step(queued) {
                 return Some(text);
             }
         }
         self.texts.try_recv().ok()
     }
 
-    fn step(&self, event: Event) -> Option<RequestStep> {
+    fn step(&self, QueuedEvent { event, share }: QueuedEvent) -> Option<RequestStep> {
         let text = match event {
             Event::Pause { retry } => return Some(RequestStep::Pause(retry)),
             Event::Progress(params) => progress(self.progress_token.as_deref()?, &params),
@@ -138,7 +203,7 @@ impl Outbox {
             }
             Event::Notice { method, params } => Some(rpc::notice(&method, params.get())),
         };
-        text.map(RequestStep::Message)
+        text.map(|text| RequestStep::Message(counted_line(text, share)))
     }
 }
 
@@ -156,9 +221,14 @@ mod tests {
     use futures::FutureExt as _;
 
     use super::*;
+    use crate::downstream::message_memory::MessageMemory;
 
     impl RequestGuard for () {
         fn cancel(&self) -> CancellationToken {
+            CancellationToken::new()
+        }
+
+        fn stopped(&self) -> CancellationToken {
             CancellationToken::new()
         }
     }
@@ -166,27 +236,27 @@ mod tests {
     #[tokio::test]
     async fn what_comes_in_one_piece_with_the_answer_is_said_before_it() {
         let (sender, events) = mpsc::channel(QUEUE);
+        let queue = EventQueue { events: sender, memory: MessageMemory::default().of_call() };
         let answer = async move {
             for method in ["first", "second"] {
                 let params = RawValue::from_string("{}".to_owned()).unwrap();
-                sender.try_send(Event::Notice { method: method.to_owned(), params }).unwrap();
+                queue.hear(Event::Notice { method: method.to_owned(), params });
             }
             Ok("answer".to_owned())
         };
         let texts = mpsc::channel(QUEUE).1;
         let said = Outbox { events, texts, progress_token: None, log_level: None };
         let answer = answer.boxed();
-        let cancel = CancellationToken::new();
-        let mut working =
-            RequestInProgress { answer, answered: None, said, cancel, _held: Box::new(()) };
+        let mut working = RequestInProgress::new(answer, said, ResultPlace::default(), ());
         for method in ["first", "second"] {
             let RequestStep::Message(text) = working.next().await else {
                 panic!("{method} was not said")
             };
+            let text = std::str::from_utf8(&text).unwrap();
             assert!(text.contains(method), "{text}");
         }
-        let RequestStep::Answer(Ok(answer)) = working.next().await else { panic!("no answer") };
-        assert_eq!(answer, "answer");
+        let RequestStep::Answer(answer) = working.next().await else { panic!("no answer") };
+        assert_eq!(answer.result.unwrap(), "answer");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use tokio::sync::{broadcast, watch};
 
 use super::message::RequestParams;
+use super::message_memory::MessageMemory;
 use super::results::{CachePolicy, ResultKind, head, shaped};
 use super::sessions::{ClientSession, Sessions};
 use super::subscriptions::ClientSubscriptions;
@@ -29,6 +30,7 @@ use crate::protocol::rpc::to_text;
 pub struct Server {
     exchange: Arc<Exchange>,
     pub(super) sessions: Arc<Sessions>,
+    pub(super) messages: MessageMemory,
 }
 
 /// The context of one request: its principal's turn, and its era.
@@ -53,7 +55,7 @@ struct CallResult<'a> {
 
 impl Server {
     pub fn new(exchange: Arc<Exchange>) -> Arc<Self> {
-        Arc::new(Self { exchange, sessions: Arc::default() })
+        Arc::new(Self { exchange, sessions: Arc::default(), messages: MessageMemory::default() })
     }
 
     /// Open sessions of handshake-era clients over HTTP.
@@ -162,11 +164,17 @@ impl Server {
 
 impl RequestScope {
     /// The result of one of the methods that list.
-    pub(super) fn list(&self, list: List) -> String {
+    pub(super) async fn list(&self, list: List, caller: &Caller) -> Result<String, RpcError> {
         self.turn.counters().listed();
         let lists = self.turn.lists();
+        let bytes = lists.get(list).len();
+        if !self.turn.admit_answer(bytes, caller).await {
+            let text = "as many large answers wait for their clients as the gateway keeps; try \
+                        again later";
+            return Err(RpcError::internal(text));
+        }
         let head = head(self.era, CachePolicy::Private);
-        format!(r#"{{{head}"{}":{}}}"#, member(list), lists.get(list))
+        Ok(format!(r#"{{{head}"{}":{}}}"#, member(list), lists.get(list)))
     }
 
     /// The result of `tools/call`. Behind the gateway, a failed call is never a protocol error: the

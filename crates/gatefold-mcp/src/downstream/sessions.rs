@@ -15,7 +15,6 @@ use super::identity::{CallerKey, caller};
 use super::message::RequestParams;
 use super::peers::PendingQuestions;
 use super::replays::Replays;
-use super::request::RequestGuard;
 use super::subscriptions::ClientSubscriptions;
 use crate::protocol::{LogLevel, RpcError, methods};
 
@@ -198,12 +197,6 @@ pub(super) struct SessionRequest {
     session: Arc<ClientSession>,
     number: u64,
     pub(super) cancel: CancellationToken,
-}
-
-impl RequestGuard for SessionRequest {
-    fn cancel(&self) -> CancellationToken {
-        self.cancel.clone()
-    }
 }
 
 impl Drop for SessionRequest {

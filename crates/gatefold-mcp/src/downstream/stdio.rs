@@ -5,12 +5,13 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use axum::body::Bytes;
 use futures::future::{BoxFuture, join_all};
 use gatefold_core::{BoxError, Principal};
 use gatefold_dispatch::ClientCapabilities;
 use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
-use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
@@ -22,12 +23,13 @@ use super::listening::ListenStream;
 use super::message::{
     self, ClientRequest, Message, MetaMembers, PostedMessages, UnreadableMessage,
 };
+use super::message_memory::counted_line;
 use super::notices::{NoticeFeed, WantedLists};
 use super::openings;
 use super::peers::{QuestionStream, SessionPeer, is_of_question};
-use super::request::{RequestInProgress, RequestStep};
+use super::request::{RequestAnswer, RequestGuard, RequestInProgress, RequestStep};
 use super::server::Server;
-use super::sessions::{ClientSession, SESSION_REQUESTS, TooManyRequests};
+use super::sessions::{ClientSession, SESSION_REQUESTS, SessionRequest, TooManyRequests};
 use crate::protocol::{Era, RpcError, STATELESS_VERSION, methods, rpc};
 use crate::upstream::{Line, Lines};
 
@@ -56,7 +58,7 @@ pub async fn serve_stdio(
 }
 
 async fn serve(
-    connection: impl FnOnce(mpsc::Sender<String>) -> StdioClient,
+    connection: impl FnOnce(mpsc::Sender<Bytes>) -> StdioClient,
     input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin + Send + 'static,
     drain: Duration,
@@ -83,6 +85,8 @@ async fn serve(
         };
         if !have_ended {
             tracing::warn!("calls that took too long to finish were cancelled");
+            connection.stopped.cancel();
+            let _ = timeout(LEAVING, connection.tasks.wait()).await;
         }
     }
     connection.close();
@@ -92,16 +96,15 @@ async fn serve(
     timeout(limit, writing).await.unwrap_or(Ok(Ok(()))).unwrap_or(Ok(()))
 }
 
+/// Writes each text as a line.
 async fn write(
-    mut output: impl AsyncWrite + Unpin,
-    mut texts: mpsc::Receiver<String>,
+    output: impl AsyncWrite + Unpin,
+    mut texts: mpsc::Receiver<Bytes>,
 ) -> io::Result<()> {
+    let mut output = BufWriter::new(output);
     while let Some(text) = texts.recv().await {
-        // A message is one line; a line break in JSON outside strings can become a space.
-        let mut line =
-            if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text };
-        line.push('\n');
-        output.write_all(line.as_bytes()).await?;
+        output.write_all(&text).await?;
+        output.write_all(b"\n").await?;
         output.flush().await?;
     }
     Ok(())
@@ -111,7 +114,7 @@ async fn write(
 struct StdioClient {
     server: Arc<Server>,
     audience: Audience,
-    out: mpsc::Sender<String>,
+    out: mpsc::Sender<Bytes>,
     /// The session that `initialize` began, for a client of the handshake era.
     session: OnceLock<Arc<ClientSession>>,
     /// Where stateless requests are registered, so that they can be cancelled.
@@ -120,6 +123,8 @@ struct StdioClient {
     tasks: TaskTracker,
     /// Fires when streams of notices must end.
     end: CancellationToken,
+    /// Fires when requests had time to finish.
+    stopped: CancellationToken,
     /// Fires when everything else must end.
     closed: CancellationToken,
 }
@@ -129,7 +134,7 @@ impl StdioClient {
         server: Arc<Server>,
         principal: Arc<Principal>,
         audience: Audience,
-        out: mpsc::Sender<String>,
+        out: mpsc::Sender<Bytes>,
     ) -> Self {
         let subscriptions = server.subscriptions(principal.clone());
         let capabilities = ClientCapabilities::default();
@@ -151,6 +156,7 @@ impl StdioClient {
             places: Arc::new(Semaphore::new(SESSION_REQUESTS)),
             tasks: TaskTracker::new(),
             end: CancellationToken::new(),
+            stopped: CancellationToken::new(),
             closed: CancellationToken::new(),
         }
     }
@@ -215,10 +221,15 @@ impl StdioClient {
         }
         let out = self.out.clone();
         self.spawn(Box::pin(async move {
-            let answered = working.iter_mut().map(|work| work.answered(&out));
-            answers.extend(join_all(answered).await.into_iter().flatten());
+            let answered = working.iter_mut().map(async |work| {
+                let answer = work.answered(&out).await?;
+                Some((rpc::answer(&work.id, &answer.result), answer.place))
+            });
+            let (texts, places): (Vec<_>, Vec<_>) =
+                join_all(answered).await.into_iter().flatten().unzip();
+            answers.extend(texts);
             if !answers.is_empty() {
-                drop(out.send(as_one(&answers)).await);
+                drop(out.send(counted_line(as_one(&answers), places)).await);
             }
         }));
     }
@@ -331,7 +342,7 @@ impl StdioClient {
         let out = self.out.clone();
         self.spawn(Box::pin(async move {
             if let Some(answer) = work.answered(&out).await {
-                drop(out.send(answer).await);
+                drop(out.send(answer.line(&work.id)).await);
             }
         }));
     }
@@ -346,8 +357,9 @@ impl StdioClient {
         let id = request.id.clone();
         let session = client.session().unwrap_or(&self.alone);
         let noted = session.begin(id.get()).expect("it has a place among as many");
+        let held = StdioGuard { noted, stopped: self.stopped.clone() };
         let (server, audience) = (self.server.clone(), self.audience.clone());
-        let working = client::begin(server, audience, client, request, meta, noted);
+        let working = client::begin(server, audience, client, request, meta, held);
         StdioRequest { id, working, _place: place }
     }
 
@@ -369,13 +381,13 @@ impl StdioClient {
             let mut listening = match opened {
                 Ok(listening) => listening,
                 Err(error) => {
-                    drop(out.send(rpc::refusal(Some(&id), &error)).await);
+                    drop(out.send(line(rpc::refusal(Some(&id), &error))).await);
                     return;
                 }
             };
             let relayed = async {
                 while let Some(text) = listening.next().await {
-                    if out.send(text).await.is_err() {
+                    if out.send(line(text)).await.is_err() {
                         return;
                     }
                 }
@@ -396,7 +408,7 @@ impl StdioClient {
         self.spawn(Box::pin(async move {
             let relayed = async {
                 while let Some(text) = notices.next().await {
-                    if out.send(text).await.is_err() {
+                    if out.send(line(text)).await.is_err() {
                         return;
                     }
                 }
@@ -418,7 +430,7 @@ impl StdioClient {
 
     async fn send(&self, text: String) {
         // If the client is gone, its input ends, which is noticed elsewhere.
-        drop(self.out.send(text).await);
+        drop(self.out.send(line(text)).await);
     }
 
     /// Ends everything that still runs.
@@ -427,6 +439,22 @@ impl StdioClient {
         for session in self.session.get().into_iter().chain([&self.alone]) {
             session.subscriptions.release();
         }
+    }
+}
+
+/// What a request holds while it runs.
+struct StdioGuard {
+    noted: SessionRequest,
+    stopped: CancellationToken,
+}
+
+impl RequestGuard for StdioGuard {
+    fn cancel(&self) -> CancellationToken {
+        self.noted.cancel.clone()
+    }
+
+    fn stopped(&self) -> CancellationToken {
+        self.stopped.clone()
     }
 }
 
@@ -440,16 +468,20 @@ struct StdioRequest {
 impl StdioRequest {
     /// The answer, once everything before it was sent. None if the request was cancelled or the
     /// client is gone.
-    async fn answered(&mut self, out: &mpsc::Sender<String>) -> Option<String> {
+    async fn answered(&mut self, out: &mpsc::Sender<Bytes>) -> Option<RequestAnswer> {
         loop {
             match self.working.next().await {
                 RequestStep::Pause(_) => {}
                 RequestStep::Cancelled => return None,
                 RequestStep::Message(text) => out.send(text).await.ok()?,
-                RequestStep::Answer(answer) => return Some(rpc::answer(&self.id, &answer)),
+                RequestStep::Answer(answer) => return Some(answer),
             }
         }
     }
+}
+
+fn line(text: String) -> Bytes {
+    counted_line(text, ())
 }
 
 fn of_session(session: &Arc<ClientSession>) -> Client {

@@ -1,6 +1,5 @@
 //! Answers over HTTP that come in pieces: server-sent events.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -19,6 +18,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// and can be resumed if it breaks off.
 pub(super) const SOON: Duration = Duration::from_secs(2);
 
+/// The longest message that is copied to be written with its event, in bytes.
+const COPIED_BYTES: usize = 16 * 1024;
+/// What ends an event.
+const END: &str = "\n\n";
+
 /// Keeps proxies from buffering events.
 const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
@@ -28,25 +32,27 @@ pub(super) struct Event {
     pub(super) id: Option<String>,
     /// When the client should come back after the stream has ended.
     pub(super) retry: Option<Duration>,
-    pub(super) data: String,
+    /// One line.
+    pub(super) data: Bytes,
 }
 
 impl Event {
     /// A message that cannot be replayed.
-    pub(super) fn once(data: String) -> Self {
-        Self { id: None, retry: None, data }
+    pub(super) fn once(data: impl Into<Bytes>) -> Self {
+        Self { id: None, retry: None, data: data.into() }
     }
 
-    fn written(&self) -> String {
-        let id = self.id.as_ref().map(|id| format!("id: {id}\n")).unwrap_or_default();
+    /// The event in pieces. What is long is not copied: several readers may share it.
+    fn written(self) -> Vec<Bytes> {
+        let id = self.id.map(|id| format!("id: {id}\n")).unwrap_or_default();
         let retry = self.retry.map(|retry| format!("retry: {}\n", retry.as_millis()));
-        format!("{id}{}data: {}\n\n", retry.unwrap_or_default(), on_one_line(&self.data))
+        let head = format!("{id}{}data: ", retry.unwrap_or_default());
+        if self.data.len() > COPIED_BYTES {
+            return vec![head.into(), self.data, END.into()];
+        }
+        let event = [head.as_bytes(), &*self.data, END.as_bytes()].concat();
+        vec![event.into()]
     }
-}
-
-/// A line break in JSON lies outside strings, where a space means the same.
-fn on_one_line(data: &str) -> Cow<'_, str> {
-    if data.contains(['\n', '\r']) { data.replace(['\n', '\r'], " ").into() } else { data.into() }
 }
 
 /// An event stream inside the body, so that it ends when the client goes away.
@@ -55,10 +61,11 @@ pub(super) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Resp
         let event = match timeout(KEEP_ALIVE, events.next()).await {
             Ok(None) => return None,
             Ok(Some(event)) => event.written(),
-            Err(_) => ": still here\n\n".to_owned(),
+            Err(_) => vec![Bytes::from_static(b": still here\n\n")],
         };
-        Some((Ok::<_, Infallible>(Bytes::from(event)), events))
+        Some((futures::stream::iter(event.into_iter().map(Ok::<_, Infallible>)), events))
     });
+    let events = events.flatten();
     let mut response = Response::new(Body::from_stream(events));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
@@ -67,8 +74,8 @@ pub(super) fn stream(events: impl Stream<Item = Event> + Send + 'static) -> Resp
     response
 }
 
-pub(super) fn json(status: StatusCode, text: String) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+pub(super) fn json(status: StatusCode, text: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::from(text.into()));
     *response.status_mut() = status;
     let kind = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, kind);

@@ -339,7 +339,7 @@ pub(crate) fn code_of(error: &AskError) -> i64 {
     match error {
         AskError::Unsupported(_) => METHOD_NOT_FOUND,
         AskError::Refused { code, .. } => *code,
-        AskError::Gone | AskError::Deadline => INTERNAL_ERROR,
+        AskError::Gone | AskError::Deadline | AskError::TooMany { .. } => INTERNAL_ERROR,
     }
 }
 

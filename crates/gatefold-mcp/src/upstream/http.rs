@@ -11,7 +11,7 @@ use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
-use gatefold_dispatch::{CredentialSet, MemoryShare};
+use gatefold_dispatch::CredentialSet;
 use gatefold_egress::{HttpClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
@@ -26,7 +26,9 @@ use super::back_channel::{
 use super::credentials::CredentialHeaders;
 use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled, without_secrets};
 use super::notices::ServerNotices;
+use super::reading_pace::{ReadingPace, SharedPace};
 use super::request::{PENDING_REQUESTS, RequestKind, StatusRefusal, WireError, WireRequest};
+use crate::counted::counted;
 use crate::protocol::headers::{
     EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
 };
@@ -73,6 +75,8 @@ pub(crate) struct HttpWire {
     /// The requests under way by their ids, at most [`PENDING_REQUESTS`].
     under_way: Mutex<HashMap<u64, Arc<BackChannel>>>,
     router: QuestionRouter,
+    /// How fast the streams that stand open are read.
+    pace: SharedPace,
     /// Fires when the server says that it has forgotten the session.
     forgotten: CancellationToken,
     /// Fires when the connection is ended, or dropped.
@@ -108,6 +112,7 @@ impl HttpWire {
             notices,
             under_way: Mutex::default(),
             router: QuestionRouter::new(),
+            pace: SharedPace::new(ReadingPace::new().into()),
             forgotten: CancellationToken::new(),
             _end: end.clone().drop_guard(),
             end,
@@ -181,7 +186,8 @@ impl HttpWire {
         self: &Arc<Self>,
         mut request: WireRequest,
     ) -> Result<Reply, WireError> {
-        let body = CountedText::body(take(&mut request.text), request.memory.take());
+        // It counts for as long as the HTTP client keeps it.
+        let body = counted(take(&mut request.text), request.memory.take());
         let _turn = self.router.wait(&request.back_channel).await;
         {
             let mut under_way = self.lock();
@@ -447,24 +453,6 @@ fn unsent_or_lost(error: &SendError) -> WireError {
 fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
-    }
-}
-
-/// The body of a request. It counts for as long as the HTTP client keeps it.
-struct CountedText {
-    text: String,
-    _memory: Option<Arc<dyn MemoryShare>>,
-}
-
-impl CountedText {
-    fn body(text: String, memory: Option<Arc<dyn MemoryShare>>) -> Bytes {
-        Bytes::from_owner(Self { text, _memory: memory })
-    }
-}
-
-impl AsRef<[u8]> for CountedText {
-    fn as_ref(&self) -> &[u8] {
-        self.text.as_bytes()
     }
 }
 

@@ -271,17 +271,17 @@ impl StdioConnection {
         }
     }
 
-    /// False for a line that is no message.
-    fn take_line(self: &Arc<Self>, line: &[u8]) -> bool {
+    /// What a line was to us.
+    fn take_line(self: &Arc<Self>, line: &[u8]) -> LineKind {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return false;
+            return LineKind::Noise;
         }
         let Some(message) = ServerMessage::read(line) else {
             self.take_unreadable(line);
-            return false;
+            return LineKind::Noise;
         };
         self.take_message(&message);
-        true
+        if message.own_id().is_some() { LineKind::Answer } else { LineKind::Message }
     }
 
     fn take_message(self: &Arc<Self>, message: &ServerMessage<'_>) {
@@ -402,6 +402,16 @@ impl StdioConnection {
                 .tell_only(state.waiting.values().map(|waiting| &waiting.back_channel), message);
         }
     }
+}
+
+/// What a server wrote.
+enum LineKind {
+    /// The answer to a request of ours.
+    Answer,
+    /// A message that it says by itself.
+    Message,
+    /// Nothing of the protocol.
+    Noise,
 }
 
 fn shown(line: &[u8]) -> String {

@@ -5,7 +5,7 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::Router;
@@ -24,6 +24,7 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::patience::PatientStream;
 use super::proxies::ConnectionPeer;
 use super::{securing, undated};
 use crate::downstream::endpoint::HttpEndpoint;
@@ -79,6 +80,7 @@ pub(super) async fn serve(
             trusted: trusted.clone(),
             head_deadline: endpoint.head_deadline,
             idle: endpoint.connection_idle,
+            unread: endpoint.unread,
         };
         tasks.spawn(serve_one(stream, app.clone(), place, terms));
     }
@@ -100,6 +102,8 @@ struct ConnectionTerms {
     /// From its beginning to the head of its first request, the handshake included.
     head_deadline: Duration,
     idle: Duration,
+    /// How long its client may take nothing of an answer.
+    unread: Duration,
 }
 
 async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms: ConnectionTerms) {
@@ -107,10 +111,11 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
-    let ConnectionTerms { tls, trusted, head_deadline, idle } = terms;
+    let ConnectionTerms { tls, trusted, head_deadline, idle, unread } = terms;
     let mut first_head = pin!(sleep(head_deadline));
     let peer = stream.peer_addr().ok().map(|address| ConnectionPeer { address, trusted });
     let Some(tls) = tls else {
+        let stream = PatientStream::new(stream, unread);
         return exchange(stream, peer, app, place, first_head, idle).await;
     };
     let secured = tokio::select! {
@@ -120,6 +125,7 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
         secured = securing::secured(stream, &tls) => secured,
     };
     if let Some(stream) = secured {
+        let stream = PatientStream::new(stream, unread);
         exchange(stream, peer, app, place, first_head, idle).await;
     }
 }
@@ -144,12 +150,15 @@ async fn exchange(
             request.extensions_mut().insert(ConnectInfo(client));
         }
         let under_way = RequestUnderWay::begin(state.clone());
+        let request = request.map(|body| RequestBody::begin(body, state.clone()));
         let answer = app.call(request);
         async move {
             let response = answer.await?;
-            Ok::<_, std::convert::Infallible>(
-                response.map(|body| AnswerBody { body, _under_way: under_way }),
-            )
+            Ok::<_, std::convert::Infallible>(response.map(|body| AnswerBody {
+                body,
+                rest: Bytes::new(),
+                _under_way: under_way,
+            }))
         }
     });
     let connection = http1::Builder::new()
@@ -203,6 +212,8 @@ struct ConnectionState {
     set: Arc<ConnectionSet>,
     /// Requests under way: hardly ever more than one, as answers go out in order.
     under_way: AtomicUsize,
+    /// Those of them whose bodies are not there yet.
+    unreceived: AtomicUsize,
     /// When it last fell idle, by the count of its set.
     idle_since: AtomicU64,
     has_asked: AtomicBool,
@@ -218,19 +229,24 @@ struct ConnectionPlace {
 
 impl ConnectionSet {
     /// A place for a new connection. When all are taken, the connection that was idle longest is
-    /// closed: silence must not keep others out.
+    /// closed, or else the one that has been sending a body for longest: neither silence nor half a
+    /// request may keep others out.
     fn enter(self: &Arc<Self>, shutdown: &CancellationToken) -> Option<ConnectionPlace> {
         let id = self.tick();
         let mut open = self.lock();
         if open.len() >= self.limit {
-            let idle = open.iter().filter(|(_, connection)| connection.state.is_idle());
-            let idle = idle.min_by_key(|(_, one)| one.state.idle_since.load(Ordering::Relaxed));
-            let longest_idle = *idle?.0;
-            open.remove(&longest_idle).expect("it was just found").end.cancel();
+            let given_up = open.iter().filter(|(_, connection)| connection.state.may_give_way());
+            let given_up = given_up.min_by_key(|(_, one)| {
+                let state = &one.state;
+                (!state.is_idle(), state.idle_since.load(Ordering::Relaxed))
+            });
+            let given_up = *given_up?.0;
+            open.remove(&given_up).expect("it was just found").end.cancel();
         }
         let state = Arc::new(ConnectionState {
             set: self.clone(),
             under_way: AtomicUsize::new(0),
+            unreceived: AtomicUsize::new(0),
             idle_since: AtomicU64::new(id),
             has_asked: AtomicBool::new(false),
         });
@@ -251,6 +267,11 @@ impl ConnectionSet {
 impl ConnectionState {
     fn is_idle(&self) -> bool {
         self.under_way.load(Ordering::Relaxed) == 0
+    }
+
+    /// Whether nothing is lost with it but what a client has not said in full.
+    fn may_give_way(&self) -> bool {
+        self.under_way.load(Ordering::Relaxed) <= self.unreceived.load(Ordering::Relaxed)
     }
 }
 
@@ -285,9 +306,64 @@ impl Drop for RequestUnderWay {
     }
 }
 
+/// A request's body. Until it is there, its connection may give way to others.
+struct RequestBody {
+    body: Incoming,
+    unreceived: Option<Arc<ConnectionState>>,
+}
+
+impl RequestBody {
+    fn begin(body: Incoming, state: Arc<ConnectionState>) -> Self {
+        use hyper::body::Body as _;
+        let unreceived = (!body.is_end_stream()).then_some(state);
+        if let Some(state) = &unreceived {
+            state.unreceived.fetch_add(1, Ordering::Relaxed);
+        }
+        Self { body, unreceived }
+    }
+
+    fn note_end(&mut self) {
+        if let Some(state) = self.unreceived.take() {
+            state.unreceived.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl hyper::body::Body for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.note_end();
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        self.note_end();
+    }
+}
+
 /// An answer's body. While it lives, its connection is in use.
 struct AnswerBody {
     body: Body,
+    /// What was taken out of the body and is still to be written.
+    rest: Bytes,
     _under_way: RequestUnderWay,
 }
 
@@ -299,14 +375,32 @@ impl hyper::body::Body for AnswerBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        if self.rest.is_empty() {
+            match ready!(Pin::new(&mut self.body).poll_frame(cx)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                other => return Poll::Ready(other),
+            }
+        }
+        // hyper may copy what it is given. In pieces, nearly all of a large answer stays here,
+        // where it counts until it is written.
+        let piece = self.rest.len().min(BUFFER_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(piece)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        let (rest, body) = (self.rest.len() as u64, self.body.size_hint());
+        let mut hint = SizeHint::new();
+        hint.set_lower(body.lower() + rest);
+        if let Some(upper) = body.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
     }
 }

@@ -6,7 +6,7 @@ use ::http::request::Parts;
 use ::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::stream::unfold;
-use gatefold_dispatch::MemoryShare;
+use gatefold_dispatch::{MemoryShare, ResultPlace};
 use gatefold_exchange::Audience;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
@@ -16,6 +16,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use super::budget::BudgetShare;
 use super::headers::{check_types, full, refused, session_id};
 use super::{Access, EndpointState, resumable};
+use crate::counted::counted;
 use crate::downstream::client::{Client, ClientState, begin, begin_unasked};
 use crate::downstream::era;
 use crate::downstream::message::{
@@ -180,11 +181,12 @@ impl EndpointState {
         let mut working = begin(self.server.clone(), audience, client, request, meta, held);
         let first = match timeout(SOON, working.next()).await {
             Ok(RequestStep::Answer(answer)) => {
-                let status = answer.as_ref().map_or_else(|e| e.status(era), |_| StatusCode::OK);
-                return json(status, rpc::answer(&id, &answer));
+                let result = answer.result.as_ref();
+                let status = result.map_or_else(|error| error.status(era), |_| StatusCode::OK);
+                return json(status, answer.text(&id));
             }
             Ok(RequestStep::Cancelled) => return stream(futures::stream::empty()),
-            Ok(RequestStep::Message(text)) => Some(ReplayPiece::Message(text.into())),
+            Ok(RequestStep::Message(text)) => Some(ReplayPiece::Message(text)),
             Ok(RequestStep::Pause(retry)) => Some(ReplayPiece::Pause(retry)),
             Err(_) => None,
         };
@@ -204,7 +206,8 @@ impl EndpointState {
         share: BudgetShare,
     ) -> Result<HttpRequestGuard, TooManyRequests> {
         let noted = client.session().map(|session| session.begin(id.get())).transpose()?;
-        Ok(HttpRequestGuard { noted, share, _counted: self.requests.token() })
+        let stopped = self.stopped.clone();
+        Ok(HttpRequestGuard { noted, share, stopped, _counted: self.requests.token() })
     }
 
     /// Answers several messages together, which clients of one version may send.
@@ -222,12 +225,12 @@ impl EndpointState {
             return refused(None, &error, Era::Handshake);
         }
         let answers = batch.iter().map(async |text| self.of_batch(access, &session, text).await);
-        let answers: Vec<_> =
-            futures::future::join_all(answers).await.into_iter().flatten().collect();
+        let answers = futures::future::join_all(answers).await.into_iter().flatten();
+        let (answers, places): (Vec<String>, Vec<ResultPlace>) = answers.unzip();
         if answers.is_empty() {
             return empty(StatusCode::ACCEPTED);
         }
-        json(StatusCode::OK, format!("[{}]", answers.join(",")))
+        json(StatusCode::OK, counted(format!("[{}]", answers.join(",")), places))
     }
 
     async fn of_batch(
@@ -235,9 +238,10 @@ impl EndpointState {
         access: &Access,
         session: &Arc<ClientSession>,
         text: &RawValue,
-    ) -> Option<String> {
+    ) -> Option<(String, ResultPlace)> {
+        let told = |text: String| Some((text, ResultPlace::default()));
         match message::read(text.get().as_bytes()) {
-            Err(UnreadableMessage { id, error }) => Some(rpc::refusal(id.as_deref(), &error)),
+            Err(UnreadableMessage { id, error }) => told(rpc::refusal(id.as_deref(), &error)),
             Ok(Message::Notification { method, params }) => {
                 self.server.notified(session, &method, &params);
                 None
@@ -253,12 +257,13 @@ impl EndpointState {
                 // Whoever reads the answers keeps the share of the whole batch.
                 let held = match self.held(&client, &id, BudgetShare::none()) {
                     Ok(held) => held,
-                    Err(full) => return Some(rpc::refusal(Some(&id), &full.into())),
+                    Err(full) => return told(rpc::refusal(Some(&id), &full.into())),
                 };
                 let server = self.server.clone();
                 // Clients cannot be asked anything in between, because all answers come together.
                 let working = begin_unasked(server, audience, client, request, meta, held);
-                Some(rpc::answer(&id, &working.answered().await?))
+                let answer = working.answered().await?;
+                Some((rpc::answer(&id, &answer.result), answer.place))
             }
         }
     }
@@ -269,12 +274,17 @@ impl EndpointState {
 struct HttpRequestGuard {
     noted: Option<SessionRequest>,
     share: BudgetShare,
+    stopped: CancellationToken,
     _counted: TaskTrackerToken,
 }
 
 impl RequestGuard for HttpRequestGuard {
     fn cancel(&self) -> CancellationToken {
         self.noted.as_ref().map_or_else(CancellationToken::new, |noted| noted.cancel.clone())
+    }
+
+    fn stopped(&self) -> CancellationToken {
+        self.stopped.clone()
     }
 
     fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
@@ -298,7 +308,7 @@ fn unresumable(
     stream(unfold(Some((first, working, id)), async |state| {
         let (first, mut working, id) = state?;
         if let Some(ReplayPiece::Message(text)) = first {
-            return Some((Event::once(text.to_string()), Some((None, working, id))));
+            return Some((Event::once(text), Some((None, working, id))));
         }
         loop {
             match working.next().await {
@@ -308,7 +318,7 @@ fn unresumable(
                     return Some((Event::once(text), Some((None, working, id))));
                 }
                 RequestStep::Answer(answer) => {
-                    return Some((Event::once(rpc::answer(&id, &answer)), None));
+                    return Some((Event::once(answer.line(&id)), None));
                 }
             }
         }

@@ -16,7 +16,8 @@ use tokio::task::consume_budget;
 use tokio::time::sleep;
 
 use super::super::message::{NEITHER, Reply, ServerMessage, without_secrets};
-use super::super::request::{WireError, WireRequest};
+use super::super::reading_pace::SharedPace;
+use super::super::request::{RequestKind, WireError, WireRequest};
 use super::body::describe;
 use super::body::{admit, checked, stream_error};
 use super::{ENVELOPE_BYTES, HttpWire, insert};
@@ -106,7 +107,9 @@ impl HttpWire {
         place: &mut StreamPosition,
     ) -> Result<Option<Reply>, WireError> {
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
-        let mut events = EventReader::new(response, limit, request.room.clone());
+        let stands = request.kind == RequestKind::Subscription;
+        let pace = stands.then(|| self.pace.clone());
+        let mut events = EventReader::new(response, limit, request.room.clone(), pace);
         while let Some(event) = events.next().await {
             let event = event?;
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {
@@ -139,11 +142,19 @@ pub(super) struct EventReader {
     limit: u64,
     /// Bytes since the last event. All events of a long call may add up to more than the limit.
     unread: Arc<AtomicU64>,
+    pace: Option<SharedPace>,
 }
 
 impl EventReader {
-    /// A reader of events of at most `limit` bytes each.
-    pub(super) fn new(response: Response, limit: u64, room: Option<ResultRoom>) -> Self {
+    /// A reader of events of at most `limit` bytes each. A stream that stands open has a pace: its
+    /// server may go on for ever.
+    pub(super) fn new(
+        response: Response,
+        limit: u64,
+        room: Option<ResultRoom>,
+        pace: Option<SharedPace>,
+    ) -> Self {
+        let chunk_pace = pace.clone();
         let unread = Arc::new(AtomicU64::new(0));
         let counted = unread.clone();
         let chunks = response.bytes_stream().then(async |chunk| {
@@ -154,7 +165,7 @@ impl EventReader {
             chunk
         });
         let bytes = chunks.then(move |chunk| {
-            let (counted, room) = (counted.clone(), room.clone());
+            let (counted, room, pace) = (counted.clone(), room.clone(), chunk_pace.clone());
             async move {
                 let chunk = chunk.map_err(|error| std::io::Error::other(describe(&error)))?;
                 let size = chunk.len() as u64;
@@ -163,10 +174,13 @@ impl EventReader {
                     return Err(std::io::Error::from(std::io::ErrorKind::FileTooLarge));
                 }
                 admit(room.as_ref(), usize::try_from(unread).unwrap_or(usize::MAX)).await;
+                if let Some(pace) = &pace {
+                    pace.lock().await.after_bytes(chunk.len()).await;
+                }
                 Ok::<Bytes, std::io::Error>(chunk)
             }
         });
-        Self { events: SseStream::from_bytes_stream(bytes).boxed(), limit, unread }
+        Self { events: SseStream::from_bytes_stream(bytes).boxed(), limit, unread, pace }
     }
 
     pub(super) async fn next(&mut self) -> Option<Result<Sse, WireError>> {
@@ -174,6 +188,9 @@ impl EventReader {
         consume_budget().await;
         let event = self.events.next().await?;
         self.unread.store(0, Ordering::Relaxed);
+        if let Some(pace) = &self.pace {
+            pace.lock().await.after_message(0).await;
+        }
         Some(event.map_err(|error| stream_error(&error, self.limit)))
     }
 }
@@ -192,7 +209,7 @@ mod tests {
             [("events", "data: 1\n\n".repeat(small)), ("comments", ":\n".repeat(large))]
         {
             let response = ::http::Response::new(reqwest::Body::from(body));
-            let mut events = EventReader::new(response.into(), STREAM_EVENT_BYTES, None);
+            let mut events = EventReader::new(response.into(), STREAM_EVENT_BYTES, None, None);
             let mut reading = std::pin::pin!(async { while events.next().await.is_some() {} });
             assert!(poll!(&mut reading).is_pending(), "{what} were read at one go");
             reading.await;

@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::super::message::{ServerMessage, without_secrets};
+use super::super::reading_pace::SharedPace;
 use super::events::EventReader;
 use super::{HttpWire, insert};
 use crate::protocol::headers::{EVENT_STREAM, LAST_EVENT_ID};
@@ -36,6 +37,7 @@ struct SessionStream {
     last_event: Option<String>,
     /// The wait that the server asked for, if any.
     retry: Option<Duration>,
+    pace: SharedPace,
 }
 
 /// Why there is no stream.
@@ -62,6 +64,7 @@ impl HttpWire {
             was_open: false,
             last_event: None,
             retry: None,
+            pace: self.pace.clone(),
         };
         tokio::spawn(self.end.clone().run_until_cancelled_owned(stream.keep_open()));
         // If the server is late, the stream still opens: only this wait ends.
@@ -130,7 +133,8 @@ impl SessionStream {
 
     /// Reads the stream to its end. Returns whether anything came.
     async fn read(&mut self, response: Response) -> bool {
-        let mut events = EventReader::new(response, STREAM_EVENT_BYTES, None);
+        let mut events =
+            EventReader::new(response, STREAM_EVENT_BYTES, None, Some(self.pace.clone()));
         let mut has_told = false;
         while let Some(Ok(event)) = events.next().await {
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {

@@ -9,7 +9,7 @@ use super::super::lines::{Line, Lines};
 use super::super::message::{own_number, without_secrets};
 use super::super::reading_pace::ReadingPace;
 use super::super::request::WireError;
-use super::{STDERR_LINE_BYTES, StdioConnection};
+use super::{LineKind, STDERR_LINE_BYTES, StdioConnection};
 
 /// The longest line that is kept, in bytes. Lists of tools of several megabytes are real.
 const LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -20,11 +20,11 @@ pub(super) async fn read(shared: Arc<StdioConnection>, stdout: ChildStdout) {
     let mut pace = ReadingPace::new();
     while let Some(line) = lines.next_admitted(|begun| shared.admitted(begun)).await {
         match line {
-            Line::Whole(line) => {
-                if !shared.take_line(&without_secrets(&line, &shared.secrets)) {
-                    pace.after(line.len()).await;
-                }
-            }
+            Line::Whole(line) => match shared.take_line(&without_secrets(&line, &shared.secrets)) {
+                LineKind::Answer => {}
+                LineKind::Message => pace.after_message(line.len()).await,
+                LineKind::Noise => pace.after(line.len()).await,
+            },
             Line::TooLong { bytes, id } => {
                 if shared.log.admits(0) {
                     tracing::warn!(domain = %shared.domain, bytes, "dropped a line over the limit");

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::edge::{Edge, Reply, request, said, trial};
+use super::edge::{Edge, Reply, Session, request, said, trial};
 use super::scripted::ScriptedServer;
 use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, LONG, Wire, http};
@@ -34,6 +34,9 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("arguments_of_calls_under_way_count", arguments),
         trial("sixty_large_calls_to_a_source_that_stopped_reading_share_the_budget", unread),
         trial("arguments_of_parked_calls_count_and_keep_no_new_call_out", parked),
+        trial("what_is_nested_too_deep_never_reaches_a_server", nested),
+        trial("a_client_that_takes_nothing_of_an_answer_loses_its_connection", unread_answer),
+        trial("half_sent_bodies_give_way_to_new_connections", half_sent),
     ]
 }
 
@@ -328,4 +331,114 @@ async fn parked() {
     let answered = edge.result("/mcp", "tools/call", again).await;
     assert_eq!(answered["resultType"], "complete", "{answered}");
     assert_eq!(ask().await["resultType"], "input_required", "its memory is free again");
+}
+
+/// Arrays in one another.
+fn deep(levels: usize) -> String {
+    format!("{}{}", "[".repeat(levels), "]".repeat(levels))
+}
+
+async fn nested() {
+    let up = ScriptedServer::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session("/mcp/source/up").await;
+    let model = edge.session("/mcp").await;
+    let arguments = |levels: usize| format!(r#"{{"a": {}}}"#, deep(levels - 1));
+    let inner = serde_json::to_string(&arguments(100_000)).unwrap();
+    let direct =
+        |levels: usize| format!(r#"{{"name": "say", "arguments": {}}}"#, arguments(levels));
+    let through = |inner: &str| {
+        format!(
+            r#"{{"name": "execute_tool", "arguments": {{"tool_name": "up__say", "arguments": {inner}}}}}"#
+        )
+    };
+    let post = async |session: &Session<'_>, method: &str, params: &str| {
+        let head = r#"{"jsonrpc": "2.0", "id": 1, "method": "#;
+        session
+            .post(&format!(r#"{head}"{method}", "params": {params}}}"#))
+            .await
+            .message()
+            .to_string()
+    };
+    for (session, method, params) in [
+        (&session, "tools/call", direct(257)),
+        (&session, "tools/call", direct(100_000)),
+        (&model, "tools/call", through(&arguments(100_000))),
+        (&model, "tools/call", through(&inner)),
+        (
+            &session,
+            "prompts/get",
+            format!(r#"{{"name": "greet", "arguments": {}}}"#, arguments(100_000)),
+        ),
+        (
+            &session,
+            "completion/complete",
+            format!(
+                r#"{{"ref": {{"type": "ref/prompt", "name": "greet"}}, "argument": {}}}"#,
+                arguments(100_000)
+            ),
+        ),
+    ] {
+        let told = post(session, method, &params).await;
+        assert!(told.contains("256 levels"), "{method}: {told}");
+    }
+    for method in ["tools/call", "prompts/get", "completion/complete"] {
+        assert_eq!(up.script.count(method), 0, "{method}");
+    }
+    let meta = format!(r#"{{"name": "say", "_meta": {{"a.example/x": {}}}}}"#, deep(100_000));
+    assert!(post(&session, "tools/call", &meta).await.contains("say {}"));
+    assert!(!up.script.received("tools/call")[0].to_string().contains("[[["));
+    assert!(post(&session, "tools/call", &direct(100)).await.contains("[[["), "it is deep enough");
+}
+
+/// How many times as large as what the system buffers an answer is.
+const UNREAD: usize = 12 * 1024 * 1024;
+
+async fn unread_answer() {
+    let url = serve_raw(|stream| {
+        let text = "A".repeat(UNREAD);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+        let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}]}}"#);
+        let answer = format!(r#"{head}{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
+        std::io::Write::write_all(stream, answer.as_bytes())
+    });
+    let settings = http("up", &url.unwrap());
+    let endpoint = HttpEndpoint { unread: SHORT, ..HttpEndpoint::default() };
+    let edge = Edge::with(&[&settings], Policy::default(), endpoint).await;
+    let mut client = Raw::to(&edge).await;
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let body = request(1, "tools/call", &json!({"name": RAW_TOOL, "_meta": meta}));
+    let head = format!(
+        "POST /mcp/source/up HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         accept: application/json, text/event-stream\r\nmcp-protocol-version: 2026-07-28\r\n\
+         mcp-method: tools/call\r\nmcp-name: {RAW_TOOL}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    client.0.write_all(head.as_bytes()).await.unwrap();
+    timeout(LONG, client.0.readable()).await.expect("the answer begins").unwrap();
+    // Long enough for the system's buffers to be full and for the patience to end.
+    tokio::time::sleep(5 * SHORT).await;
+    let mut read = 0;
+    let mut piece = vec![0; 64 * 1024];
+    while let Ok(Ok(bytes @ 1..)) = timeout(LONG, client.0.read(&mut piece)).await {
+        read += bytes;
+    }
+    assert!(read < UNREAD, "{read} bytes came");
+    assert_eq!(ping(&edge).await, 200);
+}
+
+async fn half_sent() {
+    let edge = edge(HttpEndpoint { connections: 8, ..HttpEndpoint::default() }).await;
+    let mut half = Vec::new();
+    for _ in 0..8 {
+        let mut client = Raw::to(&edge).await;
+        client.begin(100, b"{").await;
+        half.push(client);
+    }
+    for _ in 0..4 {
+        assert_eq!(ping(&edge).await, 200, "half a request keeps nobody out");
+    }
 }

@@ -5,6 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::edge::{Edge, Session, Sse, request, said, trial};
+use super::scripted::ScriptedServer;
 use crate::upstream::asking::ReferenceUpstream;
 use crate::upstream::support::{Era, Wire};
 
@@ -16,6 +17,7 @@ pub(super) fn trials() -> Vec<Trial> {
         trial("a_cancelled_call_takes_its_question_back", taken_back),
         trial("a_client_without_a_session_is_asked_by_the_answer", by_retry),
         trial("a_client_that_declines_makes_the_call_fail", declined),
+        trial("a_call_asks_its_client_so_often_and_no_more", pestered),
     ]
 }
 
@@ -147,4 +149,26 @@ async fn declined() {
     assert_eq!(session.post(&answer.to_string()).await.status, 202);
     let message = call.message().await;
     assert!(message.to_string().contains("not today"), "{message}");
+}
+
+/// The most questions of one call.
+const LIMIT: u64 = 64;
+
+async fn pestered() {
+    let up = ScriptedServer::new("up").await;
+    let edge = Edge::over(&[&up.settings]).await;
+    let session = edge.session_of("/mcp/source/up", "2025-11-25", json!({"sampling": {}})).await;
+    let mut call = session.call(1, "chat", json!({"asks": true})).await;
+    let mut asked = 0;
+    let result = loop {
+        let message = call.message().await;
+        if message["method"] != "sampling/createMessage" {
+            break message["result"].clone();
+        }
+        asked += 1;
+        let sample =
+            json!({"role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m"});
+        assert_eq!(session.answer(&message["id"], sample).await, 202);
+    };
+    assert_eq!((asked, said(&result)), (LIMIT, format!("{LIMIT} answers")));
 }

@@ -78,6 +78,13 @@ impl Script {
         assert!(reached, "{method} came {} times, not {count}", self.count(method));
     }
 
+    /// What it was answered to one of the questions of `chat`.
+    fn answer_to(&self, step: u64) -> Option<Value> {
+        let received = self.received.lock().unwrap();
+        let id = format!("pester-{step}");
+        received.iter().find(|message| message["id"] == id && message["method"].is_null()).cloned()
+    }
+
     pub(super) fn given_up(&self) -> usize {
         *self.given_up.lock().unwrap()
     }
@@ -174,6 +181,7 @@ async fn take(State(script): State<Arc<Script>>, body: Bytes) -> Response {
         }}),
         "tools/call" => match params["name"].as_str().unwrap_or_default() {
             "hold" => return hold(script, message).await,
+            "chat" if params["arguments"]["asks"] == true => return pester(script, message),
             "chat" => return chat(&script, message),
             name => json!({"result": called(name, &params["arguments"])}),
         },
@@ -288,6 +296,39 @@ fn chat(script: &Arc<Script>, message: Value) -> Response {
         let notice = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let state = Some((unanswered, released, step + 1, message));
         Some((format!("data: {notice}\n\n"), state))
+    });
+    let events = events.map(Ok::<_, Infallible>);
+    respond(200, "text/event-stream", Body::from_stream(events.boxed()))
+}
+
+/// How often the tool `chat` asks, if it is to ask.
+pub(super) const QUESTIONS: u64 = 100;
+
+/// Asks again and again, each time after the answer before, and says how many were answered.
+fn pester(script: Arc<Script>, message: Value) -> Response {
+    let events = futures::stream::unfold(Some(0), move |step| {
+        let (script, message) = (script.clone(), message.clone());
+        async move {
+            let step = step?;
+            if step > 0 {
+                let is_answered = || script.answer_to(step - 1).is_some();
+                assert!(wait_until(LONG, is_answered).await, "question {step} has no answer");
+            }
+            if step < QUESTIONS {
+                let params = json!({"messages": [], "maxTokens": 1});
+                let question = json!({
+                    "jsonrpc": "2.0", "id": format!("pester-{step}"),
+                    "method": "sampling/createMessage", "params": params,
+                });
+                return Some((format!("data: {question}\n\n"), Some(step + 1)));
+            }
+            let answers = (0..QUESTIONS).filter_map(|step| script.answer_to(step));
+            let answered = answers.filter(|answer| answer.get("result").is_some()).count();
+            let content = json!([{"type": "text", "text": format!("{answered} answers")}]);
+            let result =
+                json!({"jsonrpc": "2.0", "id": message["id"], "result": {"content": content}});
+            Some((format!("data: {result}\n\n"), None))
+        }
     });
     let events = events.map(Ok::<_, Infallible>);
     respond(200, "text/event-stream", Body::from_stream(events.boxed()))

@@ -15,7 +15,7 @@ use crate::upstream::support::LONG;
 pub(super) fn trials() -> Vec<Trial> {
     vec![
         trial("calls_under_way_finish_before_the_endpoint_ends", finished),
-        trial("calls_that_take_too_long_do_not_keep_the_endpoint", drained),
+        trial("calls_that_take_too_long_are_told_and_do_not_keep_the_endpoint", drained),
         trial("an_endpoint_that_nobody_uses_ends_at_once", at_once),
     ]
 }
@@ -65,10 +65,24 @@ async fn drained() {
     let mut call = session.call(1, "hold", json!({})).await;
     event_id(&call.event().await.unwrap());
     up.script.reached("tools/call", 1).await;
-    shutdown.cancel();
-    assert_eq!(call.next().await, None, "the stream ends without an answer");
+    let end = async {
+        up.script.reached("tools/call", 3).await;
+        shutdown.cancel();
+    };
+    let (alone, in_session, ()) = tokio::join!(
+        edge.ask("/mcp", "tools/call", held()),
+        session.ask(2, "tools/call", json!({"name": "hold"})),
+        end
+    );
+    for answer in [alone.message(), in_session.message()] {
+        let error = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(error.contains("stopped"), "{answer}");
+    }
+    let told = call.message().await;
+    assert!(told["error"]["message"].as_str().unwrap().contains("stopped"), "{told}");
+    assert_eq!(call.next().await, None, "the stream ends after that");
     timeout(LONG, &mut edge.served).await.expect("it ends").unwrap().unwrap();
-    up.script.gave_up(1).await;
+    up.script.gave_up(3).await;
 }
 
 async fn at_once() {

@@ -182,8 +182,8 @@ pub(super) const LIMITS: FixedSection = FixedSection {
         },
         Key {
             details: "A result of at most 256 KiB does not count. A larger one counts as \
-                      `stored_result`, from when it has become so large until its call has ended, and \
-                      waits for room before more of it is read. The results of one source have at \
+                      `stored_result`, from when it has become so large until its client has taken the \
+                      answer, and waits for room before more of it is read. The results of one source have at \
                       most half of it. At least two of `stored_result` always fit. While a result is \
                       worked on it may take three times its size.",
             value: |config| Some(size(config.limits.result_memory)),
@@ -191,7 +191,7 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             ..Key::new(
                 "results_size",
                 Kind::Size,
-                "How much all large results that are being read may take together.",
+                "How much all large results and answers under way may take together.",
             )
         },
         Key {
