@@ -221,6 +221,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         clock,
         starts: Arc::new(StartPlaces::new(StartLimits::default())),
         sessions: Arc::new(SessionPlaces::new(UserSessionLimits::default())),
+        path: Arc::default(),
     };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),

@@ -7,6 +7,7 @@
 
 mod counted;
 mod downstream;
+mod path;
 mod protocol;
 mod upstream;
 
@@ -15,6 +16,7 @@ pub use downstream::{
     SoleUser, TlsPair, TlsPairError, Unauthenticated, Validity, client_limits, serve_http,
     serve_stdio,
 };
+pub use path::GatewayPath;
 pub use upstream::{
     EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits,
     StartPlaces, StdioSettings, Transport, UserSessionLimits, answer_to_stranger, end_children,

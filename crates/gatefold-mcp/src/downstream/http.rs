@@ -29,6 +29,7 @@ use super::replays::{ReplayReader, Retention};
 use super::server::Server;
 use super::sessions::{ClientSession, Sessions};
 use super::streams::{Event, empty, json, stream, turned_away};
+use crate::path::GatewayLoop;
 use crate::protocol::headers::LAST_EVENT_ID;
 use crate::protocol::{Era, RpcError, rpc};
 use bodies::RequestBodies;
@@ -182,6 +183,9 @@ impl EndpointState {
                 Ok(authenticated) => authenticated,
                 Err(unauthenticated) => return unauthenticated.response(),
             };
+        if let Err(GatewayLoop) = self.server.path.enter(&parts.headers) {
+            return turned_away(StatusCode::LOOP_DETECTED, GatewayLoop::REASON);
+        }
         let served = self.serve(entrance, principal, parts, body);
         match validity {
             // Boxed, because the future of a request is moved as a whole.

@@ -21,6 +21,7 @@ use super::message_memory::MessageMemory;
 use super::results::{CachePolicy, ResultKind, head, shaped};
 use super::sessions::{ClientSession, Sessions};
 use super::subscriptions::ClientSubscriptions;
+use crate::path::GatewayPath;
 use crate::protocol::Era;
 use crate::protocol::RpcError;
 use crate::protocol::methods;
@@ -31,6 +32,7 @@ pub struct Server {
     exchange: Arc<Exchange>,
     pub(super) sessions: Arc<Sessions>,
     pub(super) messages: MessageMemory,
+    pub(super) path: Arc<GatewayPath>,
 }
 
 /// The context of one request: its principal's turn, and its era.
@@ -54,8 +56,14 @@ struct CallResult<'a> {
 }
 
 impl Server {
-    pub fn new(exchange: Arc<Exchange>) -> Arc<Self> {
-        Arc::new(Self { exchange, sessions: Arc::default(), messages: MessageMemory::default() })
+    /// A server for an exchange whose sources name this path in their requests.
+    pub fn new(exchange: Arc<Exchange>, path: Arc<GatewayPath>) -> Arc<Self> {
+        Arc::new(Self {
+            exchange,
+            sessions: Arc::default(),
+            messages: MessageMemory::default(),
+            path,
+        })
     }
 
     /// Open sessions of handshake-era clients over HTTP.

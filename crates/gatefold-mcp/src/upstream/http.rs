@@ -29,6 +29,7 @@ use super::notices::ServerNotices;
 use super::reading_pace::{ReadingPace, SharedPace};
 use super::request::{PENDING_REQUESTS, RequestKind, StatusRefusal, WireError, WireRequest};
 use crate::counted::counted;
+use crate::path::GatewayPath;
 use crate::protocol::headers::{
     EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
 };
@@ -61,6 +62,7 @@ const CLOSE_DEADLINE: Duration = Duration::from_secs(2);
 pub(crate) struct HttpWire {
     domain: Domain,
     client: HttpClient,
+    path: Arc<GatewayPath>,
     url: Url,
     credentials: CredentialHeaders,
     era: Era,
@@ -87,7 +89,7 @@ pub(crate) struct HttpWire {
 impl HttpWire {
     pub(crate) fn new(
         domain: Domain,
-        client: HttpClient,
+        (client, path): (HttpClient, Arc<GatewayPath>),
         url: Url,
         credentials: CredentialHeaders,
         notices: ServerNotices,
@@ -101,6 +103,7 @@ impl HttpWire {
         Arc::new(Self {
             domain,
             client,
+            path,
             url,
             credentials,
             era,
@@ -302,6 +305,7 @@ impl HttpWire {
     /// The same, and the credentials among them.
     async fn carried_headers(&self) -> Result<(HeaderMap, CredentialSet), WireError> {
         let (mut headers, carried) = self.credentials.headers().await?;
+        self.path.name_in(&mut headers);
         if let Some(session) = self.session.get() {
             insert(&mut headers, SESSION_ID, session);
         }

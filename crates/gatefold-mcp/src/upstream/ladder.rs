@@ -33,6 +33,7 @@ use super::settings::{HttpSettings, McpSettings, StdioSettings, Transport};
 use super::starts::{StartPlaces, StartTicket};
 use super::stdio::StdioWire;
 use super::wire::Wire;
+use crate::path::GatewayPath;
 use crate::protocol::Era;
 
 /// Why no session could be opened. The text is for the operator of the gateway.
@@ -100,6 +101,7 @@ const INSTALL_FIX: &str = "if it was still downloading then, raise its `install_
 /// Who a connection is for, and what it needs.
 pub(crate) struct ConnectContext<'a> {
     pub(crate) client: &'a HttpClient,
+    pub(crate) path: &'a Arc<GatewayPath>,
     pub(crate) credentials: &'a Arc<dyn Credentials>,
     /// The headers that the configuration gives.
     pub(crate) configured: &'a CredentialSet,
@@ -340,7 +342,7 @@ impl EraLadder<'_> {
         settings: &HttpSettings,
         deadline: Instant,
     ) -> Result<UpstreamSession, GreetingError> {
-        let ConnectContext { client, credentials, configured, identity, notices, .. } =
+        let ConnectContext { client, path, credentials, configured, identity, notices, .. } =
             &self.context;
         let (domain, identity) = (self.domain.clone(), (*identity).clone());
         let (port, configured) = ((*credentials).clone(), (*configured).clone());
@@ -348,12 +350,12 @@ impl EraLadder<'_> {
             (Transport::Http(settings.clone()), self.context.secrets.clone());
         let headers =
             CredentialHeaders::new(port, configured, transport, secrets, domain.clone(), identity);
-        let (client, notices) = ((*client).clone(), notices.clone());
+        let (client, path, notices) = ((*client).clone(), (*path).clone(), notices.clone());
         let url = settings.url.parse::<Url>().map_err(|error| {
             let reason = format!("its URL cannot be read: {error}");
             GreetingError::Wire(WireError::NotSent(reason))
         })?;
-        let wire = HttpWire::new(domain, client, url, headers, notices, era);
+        let wire = HttpWire::new(domain, (client, path), url, headers, notices, era);
         let session = self.greet(Wire::Http(wire.clone()), era, deadline).await;
         if session.is_ok() {
             wire.open_stream().await;

@@ -28,6 +28,7 @@ use super::session_places::SessionPlaces;
 use super::settings::{McpSettings, Transport};
 use super::source_log::SourceLog;
 use super::starts::{StartPlaces, StartTicket};
+use crate::path::GatewayPath;
 use crate::protocol::Era;
 
 mod attendance;
@@ -66,6 +67,7 @@ pub struct McpSource {
     keeper: Arc<dyn Manifests>,
     starts: Arc<StartPlaces>,
     places: Arc<SessionPlaces>,
+    path: Arc<GatewayPath>,
     manifest: watch::Sender<Option<Arc<Manifest>>>,
     /// The lists that it gave to separate identities.
     own_lists: Mutex<IdentityLists>,
@@ -124,6 +126,8 @@ pub struct McpPorts {
     pub starts: Arc<StartPlaces>,
     /// Where a session of a single user gets its place.
     pub sessions: Arc<SessionPlaces>,
+    /// The gateway that the source belongs to.
+    pub path: Arc<GatewayPath>,
 }
 
 impl McpSource {
@@ -158,6 +162,7 @@ impl McpSource {
             keeper: ports.keeper,
             starts: ports.starts,
             places: ports.sessions,
+            path: ports.path,
             manifest: watch::Sender::new(known),
             own_lists: Mutex::new(IdentityLists::new(OWN_LISTS)),
             updates: broadcast::Sender::new(UPDATES),
@@ -278,6 +283,7 @@ impl McpSource {
         let is_installed = self.lock().is_installed;
         let Self {
             client,
+            path,
             credentials,
             configured,
             secrets,
@@ -289,6 +295,7 @@ impl McpSource {
         } = self;
         ConnectContext {
             client,
+            path,
             credentials,
             configured,
             secrets,

@@ -7,6 +7,7 @@ mod errors;
 mod identity;
 mod limits;
 mod listening;
+mod loops;
 mod missing;
 mod names;
 mod questions;
@@ -31,6 +32,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         identity::trials(),
         limits::trials(),
         listening::trials(),
+        loops::trials(),
         missing::trials(),
         names::trials(),
         questions::trials(),

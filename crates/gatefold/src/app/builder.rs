@@ -152,7 +152,7 @@ impl AppBuilder {
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
         let results = KeptResults::new(&store, clock.clone(), &config, workers);
         let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
-        let server = Server::new(exchange.clone());
+        let server = Server::new(exchange.clone(), factory.path().clone());
         let people = Arc::<People>::default();
         let admission = match authenticator {
             Some(own) => ClientAdmission::Embedders(own),

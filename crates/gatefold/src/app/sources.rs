@@ -10,7 +10,7 @@ use gatefold_dispatch::{
     SourceState, SourceStatus, TrafficReport,
 };
 use gatefold_egress::{Egress, Settings};
-use gatefold_mcp::{SessionPlaces, StartLimits, StartPlaces, UserSessionLimits};
+use gatefold_mcp::{GatewayPath, SessionPlaces, StartLimits, StartPlaces, UserSessionLimits};
 use gatefold_oauth::SiteSettings;
 use gatefold_policy::Policy;
 use gatefold_store::{SourceKey, Store};
@@ -95,6 +95,7 @@ impl SourceFactory {
         let client_sent = Arc::new(ClientSent::new(&store.seal_key()));
         let exchanged = Arc::new(accounts.presented_tokens());
         let credentials = accounts.after(credentials, client_sent.clone());
+        let path = Arc::<GatewayPath>::default();
         let ports = SourcePorts {
             egress,
             manifests,
@@ -105,8 +106,13 @@ impl SourceFactory {
             workers,
             starts,
             sessions,
+            path,
         };
         Ok(Self { store, accounts, client_sent, exchanged, ports })
+    }
+
+    pub(super) fn path(&self) -> &Arc<GatewayPath> {
+        &self.ports.path
     }
 
     /// What every request of ours goes out through.

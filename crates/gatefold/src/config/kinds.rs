@@ -28,7 +28,7 @@ use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
-use gatefold_mcp::{SessionPlaces, StartPlaces};
+use gatefold_mcp::{GatewayPath, SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_worker::WorkerPool;
 use serde_json::Value as Json;
@@ -191,6 +191,8 @@ pub struct SourcePorts {
     pub starts: Arc<StartPlaces>,
     /// Where sessions of single users get their places.
     pub sessions: Arc<SessionPlaces>,
+    /// The gateway that they are sources of.
+    pub path: Arc<GatewayPath>,
 }
 
 impl SourcePorts {

@@ -80,8 +80,13 @@ impl Edge {
             assert_eq!(fared, Ok(()), "{domain}");
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::at(listener, world, endpoint)
+    }
+
+    /// A gateway at an address that was known before its sources were.
+    pub(super) fn at(listener: TcpListener, world: World, endpoint: HttpEndpoint) -> Self {
         let base = format!("http://{}", listener.local_addr().unwrap());
-        let gateway = Server::new(exchange(&world));
+        let gateway = Server::new(exchange(&world), world.path.clone());
         let shutdown = CancellationToken::new();
         let end = shutdown.clone();
         let served = tokio::spawn(serve_http(gateway, listener, endpoint, Router::new(), end));

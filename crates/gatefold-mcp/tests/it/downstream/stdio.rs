@@ -64,7 +64,7 @@ pub(crate) fn run_if_asked() -> Option<ExitCode> {
             ROOTED => World::new(&[&rooted("up", &[EAGER])]),
             url => World::connected(&http("up", url)).await,
         };
-        let server = Server::new(exchange(&world));
+        let server = Server::new(exchange(&world), world.path.clone());
         let audience = server.audience(Scope::Everything, None).unwrap();
         let drain = Duration::from_millis(drain);
         let principal = Arc::new(Principal::local());

@@ -15,7 +15,8 @@ use gatefold_dispatch::{
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{
-    McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits, StartPlaces, UserSessionLimits,
+    GatewayPath, McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits, StartPlaces,
+    UserSessionLimits,
 };
 use gatefold_policy::Policy;
 use gatefold_testkit::wait_until;
@@ -27,6 +28,7 @@ use super::support::LONG;
 pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) keeper: Arc<MemoryManifests>,
+    pub(crate) path: Arc<GatewayPath>,
 }
 
 /// How a world differs from the default.
@@ -39,6 +41,7 @@ pub(crate) struct WorldOptions {
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
     pub(crate) starts: StartLimits,
     pub(crate) sessions: UserSessionLimits,
+    pub(crate) path: Arc<GatewayPath>,
     /// The client for sources over HTTP, or none for one that reaches every address.
     pub(crate) client: Option<HttpClient>,
 }
@@ -53,6 +56,7 @@ impl Default for WorldOptions {
             credentials: None,
             starts: StartLimits::default(),
             sessions: UserSessionLimits::default(),
+            path: Arc::default(),
             client: None,
         }
     }
@@ -93,7 +97,7 @@ impl World {
             texts: None,
             sources: sources.collect(),
         });
-        Self { dispatcher, keeper }
+        Self { dispatcher, keeper, path: made.path.clone() }
     }
 
     /// A world of one source that has been connected and asked for its list.
@@ -165,7 +169,11 @@ impl World {
 
     /// Starts a call in a task of its own.
     pub(crate) fn start(&self, tool: &str, arguments: &str, caller: Caller) -> CallTask {
-        let world = Self { dispatcher: self.dispatcher.clone(), keeper: self.keeper.clone() };
+        let world = Self {
+            dispatcher: self.dispatcher.clone(),
+            keeper: self.keeper.clone(),
+            path: self.path.clone(),
+        };
         let (tool, arguments) = (tool.to_owned(), arguments.to_owned());
         tokio::spawn(async move {
             world.call_with(&tool, &arguments, &Principal::local(), caller).await
@@ -225,7 +233,8 @@ fn presenting(
     let credentials = made.credentials.clone();
     let client = made.client.clone().unwrap_or_else(|| egress().client_for(Reach::any()));
     let (starts, sessions) = (starts.clone(), sessions.clone());
-    let ports = McpPorts { client, credentials, keeper, clock, starts, sessions };
+    let path = made.path.clone();
+    let ports = McpPorts { client, credentials, keeper, clock, starts, sessions, path };
     McpSource::new(settings.clone(), ports, made.known.clone())
 }
 

@@ -106,6 +106,7 @@ impl McpConnection {
             clock: ports.clock.clone(),
             starts: ports.starts.clone(),
             sessions: ports.sessions.clone(),
+            path: ports.path.clone(),
         };
         McpSource::new(settings, ports, identity.known)
     }
