@@ -561,9 +561,9 @@ fn an_error_of_the_gateways_is_one_sentence_to_act_on() {
     let limit = Duration::from_secs(60);
     assert_snapshot!(failed(CallError::Deadline { tool: tool.clone(), limit }), @r#"isError {"error":"Tool 'hubspot__contacts_search' did not answer within 60 s. It may have taken effect all the same."}"#);
     let large = CallError::TooLarge { tool: tool.clone(), size: 20_000_000, limit: 1_048_576 };
-    assert_snapshot!(failed(large), @r#"isError {"error":"The result of 'hubspot__contacts_search' has 20000000 bytes, more than the limit of 1048576. Ask for less of it, with a filter or a smaller page."}"#);
+    assert_snapshot!(failed(large), @r#"isError {"error":"The result of 'hubspot__contacts_search' has 20000000 bytes, more than the limit of 1048576. Ask for less of it, with a filter or a smaller page. It may have taken effect all the same."}"#);
     let (reason, source) = ("garbage".to_owned(), None);
-    assert_snapshot!(failed(CallError::Protocol { domain, reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' failed: upstream server 'hubspot' broke the protocol. Other domains are still available."}"#);
+    assert_snapshot!(failed(CallError::Protocol { domain, reason, source }), @r#"isError {"error":"Tool 'hubspot__contacts_search' failed: upstream server 'hubspot' broke the protocol. It may have taken effect all the same. Other domains are still available."}"#);
     assert_snapshot!(failed(CallError::Denied { tool, rule: RuleId::new("no") }), @r#"isError {"error":"Tool 'hubspot__contacts_search' is not allowed by rule 'no'."}"#);
     assert_snapshot!(failed(CallError::Cancelled), @r#"isError {"error":"The call was cancelled."}"#);
     let waiting = Outcome::Suspended(Suspension { questions: raw("{}"), state: None });
