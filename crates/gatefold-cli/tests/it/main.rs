@@ -25,6 +25,7 @@ mod example_api;
 mod exchanged_tokens;
 mod floods;
 mod golden;
+mod hidden;
 mod import;
 mod index;
 mod issued_tokens;
