@@ -161,12 +161,12 @@ pub(super) fn read(text: &[u8]) -> Result<Message, UnreadableMessage> {
             (None, Some(error)) => Err(error),
             (None, None) => return Err(refuse("the message has no `method`")),
         };
-        let answer = answer.and_then(|answer| match is_nested_deeper(answer.get(), JSON_LEVELS) {
-            false => Ok(answer),
-            true => Err(ClientError {
-                code: codes::INVALID_PARAMS,
-                message: format!("the answer is nested more than {JSON_LEVELS} levels deep"),
-            }),
+        let answer = answer.and_then(|answer| {
+            if is_nested_deeper(answer.get(), JSON_LEVELS) {
+                let message = format!("the answer is nested more than {JSON_LEVELS} levels deep");
+                return Err(ClientError { code: codes::INVALID_PARAMS, message });
+            }
+            Ok(answer)
         });
         let id = serde_json::from_str(id.get()).unwrap_or_else(|_| id.get().to_owned());
         return Ok(Message::Response { id, answer });

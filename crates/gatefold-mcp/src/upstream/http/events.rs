@@ -108,8 +108,8 @@ impl HttpWire {
     ) -> Result<Option<Reply>, WireError> {
         let limit = request.limit.saturating_add(ENVELOPE_BYTES);
         let stands = request.kind == RequestKind::Subscription;
-        let pace = stands.then(|| self.pace.clone());
-        let mut events = EventReader::new(response, limit, request.room.clone(), pace);
+        let standing_pace = stands.then(|| self.pace.clone());
+        let mut events = EventReader::new(response, limit, request.room.clone(), standing_pace);
         while let Some(event) = events.next().await {
             let event = event?;
             if let Some(id) = event.id.filter(|id| !id.is_empty()) {
