@@ -206,7 +206,9 @@ struct Decision<'a> {
 }
 
 impl Approvals for Store {
-    fn request(&self, request: NewApproval) -> BoxFuture<'_, Result<ApprovalId, BoxError>> {
+    fn request(&self, mut request: NewApproval) -> BoxFuture<'_, Result<ApprovalId, BoxError>> {
+        // The arguments go once the request is over, and their digest stays for a while.
+        request.key.arguments = self.inner().digests.kept(&request.key.arguments);
         Box::pin(async move { Ok(ApprovalId::new(self.keep_request(&request).await?)) })
     }
 
@@ -221,7 +223,7 @@ impl Approvals for Store {
                 .bind(&key.principal.as_bytes()[..])
                 .bind(key.tool.as_str())
                 .bind(&key.definition.as_bytes()[..])
-                .bind(&key.arguments.as_bytes()[..])
+                .bind(&store.digests.kept(&key.arguments).as_bytes()[..])
                 .bind(millis(now))
                 .fetch_optional(&mut *store.connection().await)
                 .await;

@@ -9,6 +9,7 @@ use gatefold_dispatch::{AuditOutcome, AuditSlot, CallClosed, CallOpened, Discove
 use tokio::sync::{mpsc, oneshot};
 
 use crate::StoreError;
+use crate::digests::DigestKey;
 
 mod ending_log;
 mod row;
@@ -35,6 +36,7 @@ pub(crate) struct Ledger {
     log: EndingLog,
     owner: i64,
     attempts: AtomicI64,
+    digests: DigestKey,
     clock: Arc<dyn Clock>,
 }
 
@@ -89,18 +91,25 @@ pub(crate) struct WriterInputs {
 }
 
 impl Ledger {
-    pub(crate) fn new(owner: i64, log: EndingLog, clock: Arc<dyn Clock>) -> (Self, WriterInputs) {
+    pub(crate) fn new(
+        owner: i64,
+        log: EndingLog,
+        digests: DigestKey,
+        clock: Arc<dyn Clock>,
+    ) -> (Self, WriterInputs) {
         let (entries, entries_in) = mpsc::channel(ENTRIES_WAITING);
         let (endings, endings_in) = mpsc::channel(OPEN_LIMIT);
         let intake = WriterInputs { entries: entries_in, endings: endings_in };
-        (Self { entries, endings, log, owner, attempts: AtomicI64::new(0), clock }, intake)
+        let attempts = AtomicI64::new(0);
+        (Self { entries, endings, log, owner, attempts, digests, clock }, intake)
     }
 
     /// Opens a record, and waits until it is written.
     pub(crate) async fn open(
         &self,
-        opened: CallOpened,
+        mut opened: CallOpened,
     ) -> Result<Box<dyn AuditSlot>, Arc<StoreError>> {
+        opened.arguments_digest = self.digests.kept(&opened.arguments_digest);
         let place = self.endings.clone().try_reserve_owned().map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => StoreError::TooManyOpen { limit: OPEN_LIMIT },
             mpsc::error::TrySendError::Closed(_) => StoreError::Closed,
@@ -116,7 +125,8 @@ impl Ledger {
 
     /// Writes the record of a call that was refused, which ends as soon as it opens. Waits until it
     /// is written, or until one attempt has failed.
-    pub(crate) async fn refuse(&self, opened: CallOpened, closed: CallClosed) {
+    pub(crate) async fn refuse(&self, mut opened: CallOpened, closed: CallClosed) {
+        opened.arguments_digest = self.digests.kept(&opened.arguments_digest);
         let json = row::ended(&opened, &closed, self.next_holder());
         let (written, kept) = oneshot::channel();
         let row = CallRow { written: Some(written), ..CallRow::new(opened.id, json) };
@@ -124,7 +134,8 @@ impl Ledger {
         let _ = kept.await;
     }
 
-    pub(crate) async fn discover(&self, record: DiscoveryRecord) {
+    pub(crate) async fn discover(&self, mut record: DiscoveryRecord) {
+        record.arguments_digest = self.digests.kept(&record.arguments_digest);
         self.leave(Entry::Discovery(row::discovery(&record))).await;
     }
 

@@ -19,6 +19,7 @@ mod audit;
 mod blocking;
 mod calls;
 mod database;
+mod digests;
 mod error;
 mod grants;
 mod health;
@@ -47,6 +48,7 @@ pub use access_tokens::{
 };
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
+pub use digests::DigestKey;
 pub use error::StoreError;
 pub use grants::{
     GrantKey, GrantTable, GrantText, KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret,

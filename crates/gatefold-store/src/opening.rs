@@ -1,7 +1,6 @@
 //! How a state directory becomes a store.
 
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,6 +14,7 @@ use crate::aging::AgingClock;
 use crate::audit::{EndingFiles, EndingLog, Ledger, Writer};
 use crate::blocking::blocking;
 use crate::database::Database;
+use crate::digests::DigestKey;
 use crate::layout::create_private_directory;
 use crate::options::StoreOptions;
 use crate::owner::Owner;
@@ -46,7 +46,8 @@ impl Store {
             move || EndingLog::start(&ends, options.durability)
         });
         let log = log.await.map_err(|source| StoreError::unusable(state_dir, source))?;
-        let (ledger, intake) = Ledger::new(owner.id, log, options.clock.clone());
+        let digests = DigestKey::new(&seal_key);
+        let (ledger, intake) = Ledger::new(owner.id, log, digests.clone(), options.clock.clone());
         let checkpoint = Arc::new(Notify::new());
         let (uses, coming) = mpsc::channel(past::QUEUED_USES);
         let inner = Arc::new_cyclic(|inner| {
@@ -66,6 +67,7 @@ impl Store {
                 counting: Mutex::default(),
                 results_sealer: results::sealer(&seal_key),
                 seal_key,
+                digests,
                 uses,
                 _tasks: tasks,
             }
@@ -85,25 +87,18 @@ fn prepare(state_dir: &Path) -> Result<(Owner, SealKey), StoreError> {
     let unusable = |source| StoreError::unusable(state_dir, source);
     create_private_directory(state_dir).map_err(unusable)?;
     layout::check(state_dir)?;
-    create_private_file(&Database::path(state_dir)).map_err(unusable)?;
+    layout::close_to_others(state_dir);
+    layout::private_file(&Database::path(state_dir)).map_err(unusable)?;
     let seal_key = key::load_or_create(state_dir)?;
     let id = getrandom::u64().map_err(StoreError::Random)?;
     let owner = Owner::register(state_dir, (id >> 1).cast_signed()).map_err(unusable)?;
     Ok((owner, seal_key))
 }
 
-/// SQLite gives its other files the mode of this one.
-fn create_private_file(path: &Path) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.append(true).create(true).open(path).map(drop)
-}
-
 /// Waits for its turn to migrate the schema or change keys, and keeps it until the file is dropped.
 pub(crate) async fn wait_to_start(state_dir: &Path) -> Result<File, StoreError> {
     let path = state_dir.join("startup.lock");
-    let file = File::create(&path).map_err(|source| StoreError::unusable(&path, source))?;
+    let file = layout::private_file(&path).map_err(|source| StoreError::unusable(&path, source))?;
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {

@@ -8,6 +8,8 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::layout::create_private_directory;
+
 const DIRECTORY: &str = "owners";
 const EXTENSION: &str = "lock";
 
@@ -25,11 +27,14 @@ impl Owner {
     /// Registers under a new id: 63 random bits.
     pub(crate) fn register(state_dir: &Path, id: i64) -> io::Result<Self> {
         let directory = state_dir.join(DIRECTORY);
-        fs::create_dir_all(&directory)?;
+        create_private_directory(&directory)?;
         let path = path_of(state_dir, id);
         // Locked before it gets the name under which others look for it.
         let unlisted = path.with_extension("new");
-        let lock = File::create_new(&unlisted)?;
+        let mut options = File::options();
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let lock = options.write(true).create_new(true).open(&unlisted)?;
         lock.try_lock().map_err(io::Error::from)?;
         fs::rename(&unlisted, &path)?;
         Ok(Self { id, path, _lock: lock })

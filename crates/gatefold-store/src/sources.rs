@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 
 use crate::blocking::blocking;
 use crate::database::millis;
+use crate::layout::create_private_directory;
 use crate::store::StoreInner;
 use crate::{Store, StoreError, tokens};
 
@@ -250,7 +251,7 @@ fn read_manifest(path: &Path) -> io::Result<Manifest> {
 }
 
 fn write(directory: &Path, manifest: &Manifest) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
+    create_private_directory(directory)?;
     let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(&manifest.to_bytes())?;
     file.as_file().sync_all()?;

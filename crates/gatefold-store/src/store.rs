@@ -11,6 +11,7 @@ use crate::StoreError;
 use crate::aging::AgingClock;
 use crate::audit::Ledger;
 use crate::database::Database;
+use crate::digests::DigestKey;
 use crate::options::Retention;
 use crate::sealing::Sealer;
 
@@ -35,6 +36,7 @@ pub(crate) struct StoreInner {
     /// Held while the most used tools of a day are counted.
     pub(crate) counting: Mutex<()>,
     pub(crate) seal_key: SealKey,
+    pub(crate) digests: DigestKey,
     pub(crate) results_sealer: Arc<Sealer>,
     /// Past queries on their way to the database.
     pub(crate) uses: mpsc::Sender<PastUse>,

@@ -8,6 +8,7 @@ use gatefold_core::Digest;
 use tempfile::NamedTempFile;
 
 use crate::blocking::blocking;
+use crate::layout::create_private_directory;
 use crate::{Store, StoreError};
 
 /// The first line of a file of counts: the vocabulary used.
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Option<Vec<usize>> {
 
 /// Unlike manifests, counts need not survive a power cut.
 fn write(directory: &Path, path: &Path, text: &str) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
+    create_private_directory(directory)?;
     let mut file = NamedTempFile::new_in(directory)?;
     file.write_all(text.as_bytes())?;
     file.persist(path)?;

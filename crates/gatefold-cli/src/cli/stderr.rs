@@ -5,6 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use indicatif::MultiProgress;
 
+use super::visible;
+
 /// The progress display, if there is one. Lines written in between must not break it.
 static DRAWN: Mutex<Option<MultiProgress>> = Mutex::new(None);
 
@@ -26,7 +28,7 @@ pub(super) struct Log;
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        write(bytes).map(|()| bytes.len())
+        write(&visible::log_record(bytes)).map(|()| bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

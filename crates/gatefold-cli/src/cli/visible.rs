@@ -95,6 +95,24 @@ pub(super) fn on_one_line(text: &str) -> String {
     line
 }
 
+/// A record of the log, whose values may be somebody else's: what would steer a terminal is shown instead, and a
+/// further line is indented, so that it cannot pass for a record. Escapes stay: they are our own colours, and those
+/// of values are escaped before.
+pub(super) fn log_record(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    let (record, end) = text.strip_suffix('\n').map_or((&*text, ""), |record| (record, "\n"));
+    let mut shown = String::with_capacity(text.len());
+    for c in marked(record).chars() {
+        match c {
+            '\n' => shown.push_str("\n    "),
+            '\t' | '\x1b' => shown.push(c),
+            c => push_visible(&mut shown, c),
+        }
+    }
+    shown.push_str(end);
+    shown.into_bytes()
+}
+
 /// JSON with control characters of terminals and invisible characters escaped, which keeps its
 /// meaning (RFC 8259, section 7).
 pub(super) fn escaped(json: &str) -> String {
@@ -153,6 +171,18 @@ mod tests {
             ("\u{fdd4}not ours\u{fdd0}", "not ours"),
         ] {
             assert_eq!(shown(text, false), expected);
+        }
+    }
+
+    #[test]
+    fn a_value_in_the_log_makes_no_record_of_its_own() {
+        for (record, expected) in [
+            ("a record\n", "a record\n"),
+            ("client=x\n2026-11-28 forged\n", "client=x\n    2026-11-28 forged\n"),
+            ("a\rb\u{2028}c\u{202e}d\u{85}\n", "a␍b<U+2028>c<U+202E>d<U+0085>\n"),
+            ("\x1b[2mfaint\x1b[0m\tx\n", "\x1b[2mfaint\x1b[0m\tx\n"),
+        ] {
+            assert_eq!(String::from_utf8(log_record(record.as_bytes())).unwrap(), expected);
         }
     }
 

@@ -119,7 +119,7 @@ fn a_call_is_shown_by_its_id_or_its_last_digits() {
             shown.stdout,
             shown.stderr
         );
-        for part in [id, "tool_error", "issues", "SHA-256 ", " bytes"] {
+        for part in [id, "tool_error", "issues", "digest ", " bytes"] {
             assert!(shown.stdout.contains(part), "no `{part}` in {}", shown.stdout);
         }
     }

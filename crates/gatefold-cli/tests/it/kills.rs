@@ -1,10 +1,12 @@
 //! What is on record after a gateway was killed during calls.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gatefold_core::Digest;
+use gatefold_dispatch::SealKey;
+use gatefold_store::DigestKey;
 use gatefold_testkit::{Fixture, RawClient, serve_http, wait_until};
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinSet;
@@ -19,13 +21,14 @@ const KILLS: usize = 6;
 /// Arguments, as their record has them, and the outcome that their call was answered with.
 type AnsweredCall = (String, &'static str);
 
+/// The digest that is kept of arguments.
 fn digest(arguments: &str) -> String {
-    let mut text = String::new();
-    for byte in Sha256::digest(arguments) {
-        write!(text, "{byte:02x}").unwrap();
-    }
-    text
+    let plain = Digest::new(Sha256::digest(arguments).into());
+    DigestKey::new(&SealKey::new(SEAL_KEY)).kept(&plain).to_string()
 }
+
+/// What seals in the state directory, from which the key of digests comes.
+const SEAL_KEY: [u8; 32] = [7; 32];
 
 /// Calls until the gateway is gone.
 async fn call(url: String, name: String, heard: Arc<AtomicUsize>) -> Vec<AnsweredCall> {
@@ -50,6 +53,7 @@ async fn every_call_that_was_answered_before_a_kill_has_ended_on_record() {
     let scratch = Scratch::new();
     let server = serve_http(Fixture::new(&[]).unwrap()).unwrap();
     scratch.write("gatefold.toml", format!("[sources.up]\nurl = '{}'\n", server.url));
+    scratch.write(".local/state/gatefold/seal.key", SEAL_KEY);
     let mut gateway = Gateway::serve(&scratch).await;
     gateway.await_log("took up a new list of tools domain=up").await;
     let mut answered = Vec::new();

@@ -14,6 +14,8 @@ use std::collections::HashMap;
 
 use futures::{StreamExt as _, stream};
 use gatefold_core::Digest;
+use gatefold_dispatch::SealKey;
+use gatefold_store::DigestKey;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -163,7 +165,8 @@ fn judge(task: &Task, at: usize, walk: &Walk, first: &Walk) -> Result<(), String
 
 fn check_call(wanted: &Wanted, record: &Value, result: &Value) -> Result<(), String> {
     let arguments = wanted.arguments.to_string();
-    let digest = Digest::new(Sha256::digest(&arguments).into()).to_string();
+    let digest = Digest::new(Sha256::digest(&arguments).into());
+    let digest = DigestKey::new(&SealKey::new(gateways::SEAL_KEY)).kept(&digest).to_string();
     if record["tool"] != wanted.tool || record["arguments_digest"] != digest {
         return Err(format!("the call is not {} {arguments}: {record}", wanted.tool));
     }

@@ -4,7 +4,7 @@
 //! cost of a record. So ends are first appended to a small file, as many at once as have arrived,
 //! and reach the database with the next opening. Only recovery reads the files.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{CallRow, OPEN_LIMIT, row};
 use crate::StoreError;
 use crate::blocking::blocking;
+use crate::layout::private_file;
 use crate::options::Durability;
 use crate::owner;
 
@@ -134,7 +135,7 @@ struct EndingFile {
 impl EndingFile {
     fn create(files: &EndingFiles, durability: Durability) -> io::Result<Self> {
         let [one, other] = &files.paths;
-        let made = [private(one)?, private(other)?];
+        let made = [private_file(one)?, private_file(other)?];
         if durability == Durability::Disk
             && let Some(directory) = one.parent()
         {
@@ -242,13 +243,6 @@ fn read(path: &Path) -> io::Result<Vec<String>> {
         arrays.push(format!("[{}]", lines.join(",")));
     }
     Ok(arrays)
-}
-
-fn private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.append(true).create(true).open(path)
 }
 
 /// Makes new names in a directory survive a power cut.

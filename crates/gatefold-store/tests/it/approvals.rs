@@ -9,7 +9,7 @@ use gatefold_core::{
     UserId,
 };
 use gatefold_dispatch::{ApprovalKey, ApprovalState, Approvals as _, NewApproval};
-use gatefold_store::{ApprovalFilter, ApprovalRecord, Store, StoreError};
+use gatefold_store::{ApprovalFilter, ApprovalRecord, DigestKey, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
 
@@ -119,7 +119,9 @@ async fn a_person_is_shown_what_they_decide_about() {
     let world = World::new().await;
     let id = world.request(new(1)).await.unwrap();
     let shown = world.store.approvals(ApprovalFilter::Pending, 10).await.unwrap();
-    let shown = serde_json::to_string_pretty(&shown[0]).unwrap().replace(id.as_str(), "ID");
+    let kept = DigestKey::new(&world.store.seal_key()).kept(&key(1, 1).arguments).to_string();
+    let shown = serde_json::to_string_pretty(&shown[0]).unwrap();
+    let shown = shown.replace(id.as_str(), "ID").replace(&kept, "KEYED");
     insta::assert_snapshot!(shown, @r#"
     {
       "id": "ID",
@@ -133,7 +135,7 @@ async fn a_person_is_shown_what_they_decide_about() {
       "client": "claude-code",
       "arguments": {"to": "bob", "amount": 1.50},
       "arguments_bytes": 29,
-      "arguments_digest": "0101010101010101010101010101010101010101010101010101010101010101",
+      "arguments_digest": "KEYED",
       "requested_at": 1795255020000,
       "expires_at": 1795255620000,
       "decided_by": null,

@@ -97,8 +97,47 @@ async fn nobody_else_can_read_what_is_kept() {
     let _store = open(&directory).await;
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&directory), 0o700);
-    for name in ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key"] {
+    for name in ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "startup.lock"] {
         assert_eq!(mode(&directory.join(name)), 0o600, "{name}");
+    }
+    assert_eq!(mode(&directory.join("owners")), 0o700);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn what_was_left_open_to_others_is_closed() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let directory = tempdir().unwrap();
+    open(directory.path()).await.close().await.unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let names =
+        [("seal.key", 0o644, 0o600), ("startup.lock", 0o666, 0o600), ("owners", 0o755, 0o700)];
+    for (name, left, _) in names {
+        fs::set_permissions(path(name), fs::Permissions::from_mode(left)).unwrap();
+    }
+    open(directory.path()).await.close().await.unwrap();
+    for (name, _, expected) in names {
+        assert_eq!(
+            fs::metadata(path(name)).unwrap().permissions().mode() & 0o777,
+            expected,
+            "{name}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_planted_link_is_not_followed() {
+    for name in ["startup.lock", "gatefold.db"] {
+        let directory = tempdir().unwrap();
+        let target = directory.path().join("mine");
+        fs::write(&target, "precious").unwrap();
+        let state = directory.path().join("state");
+        fs::create_dir(&state).unwrap();
+        std::os::unix::fs::symlink(&target, state.join(name)).unwrap();
+        assert!(Store::open(&state, StoreOptions::default()).await.is_err(), "{name}");
+        assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     }
 }
 

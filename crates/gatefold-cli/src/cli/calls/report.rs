@@ -6,6 +6,7 @@ use gatefold_store::CallRecord;
 
 use crate::cli::output::Style;
 use crate::cli::table::{Table, grouped};
+use crate::cli::visible;
 
 /// How many of an id's last digits to show. Those are random.
 const DIGITS: usize = 8;
@@ -38,11 +39,11 @@ pub(super) fn line(record: &CallRecord, style: Style) -> String {
     let mut parts = vec![
         record.opened_at.to_string(),
         last_digits(&record.id).to_owned(),
-        style.strong(tool(record)),
+        style.strong(&foreign(tool(record))),
         outcome(record, style),
     ];
     parts.extend(Some(took(record)).filter(|took| !took.is_empty()));
-    parts.extend(record.client.clone());
+    parts.extend(record.client.as_deref().map(foreign));
     parts.join("  ")
 }
 
@@ -51,7 +52,7 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
     let bytes = |bytes: u64| grouped(usize::try_from(bytes).unwrap_or(usize::MAX)) + " bytes";
     let organisations = record.organisations.join(", ");
     let arguments =
-        format!("{}, SHA-256 {}", bytes(record.arguments_bytes), record.arguments_digest);
+        format!("{}, digest {}", bytes(record.arguments_bytes), record.arguments_digest);
     let rows = [
         ("id", Some(record.id.clone())),
         ("part of", record.parent.clone()),
@@ -77,10 +78,16 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
     ];
     let rows = rows.into_iter().filter_map(|(name, value)| Some((name, value?)));
     let lines = rows.flat_map(|(name, value)| {
+        let value = if name == "outcome" { value } else { foreign(&value) };
         let name = style.faint(&format!("{name:NAME_COLUMNS$}"));
         style.sentence(&format!("  {name}{value}"), NAME_COLUMNS + 2)
     });
-    std::iter::once(style.strong(tool(record))).chain(lines).collect()
+    std::iter::once(style.strong(&foreign(tool(record)))).chain(lines).collect()
+}
+
+/// A value that somebody else may have chosen: it takes no line of its own and has no colour.
+fn foreign(value: &str) -> String {
+    visible::on_one_line(&visible::unpainted(value).0)
 }
 
 /// Whether a call is one of this tool, by the rules of

@@ -17,7 +17,9 @@ impl Scratch {
     }
 
     pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) -> &Self {
-        std::fs::write(self.path().join(name), text).unwrap();
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
         self
     }
 
