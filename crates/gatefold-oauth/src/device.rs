@@ -21,6 +21,9 @@ pub(crate) const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_cod
 /// The pause between two questions, if the provider names none (RFC 8628, section 3.2).
 const PAUSE: Duration = Duration::from_secs(5);
 
+/// The shortest pause that a provider can ask for: with none, we would ask without end.
+const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+
 /// The longest pause that a provider can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
@@ -100,7 +103,10 @@ pub(crate) async fn begin(
         page: said.verification_uri.0,
         whole_page: said.verification_uri_complete.map(|own| own.0).filter(is_page),
         lasts: Duration::from_secs(said.expires_in),
-        pause: said.interval.map_or(PAUSE, Duration::from_secs).min(LONGEST_PAUSE),
+        pause: said
+            .interval
+            .map_or(PAUSE, Duration::from_secs)
+            .clamp(SHORTEST_PAUSE, LONGEST_PAUSE),
         code: said.device_code,
     })
 }

@@ -44,6 +44,9 @@ pub(crate) enum ReadError {
     Link,
     #[error("it is no ordinary file")]
     Special,
+    /// The other name may be outside of the folder, and nothing tells.
+    #[error("it has a second name (a hard link), which may be outside of the folder")]
+    SecondName,
     #[error("it has more than {0} bytes")]
     TooLarge(u64),
     #[error("it cannot be read: {0}")]
@@ -125,8 +128,12 @@ impl OpenFolder {
         // Without `O_NONBLOCK` a pipe that took the file's place would hold us up.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::empty())?;
-        if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::RegularFile {
+        let stat = fstat(&file)?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(ReadError::Special);
+        }
+        if stat.st_nlink != 1 {
+            return Err(ReadError::SecondName);
         }
         Ok(file.into())
     }

@@ -76,11 +76,12 @@ fn judge(
     let forbidden = |text| (StatusCode::FORBIDDEN, text);
     let host = sole(headers, &HOST, "the request names two hosts")?;
     let origin = sole(headers, &ORIGIN, "the request names two origins")?;
-    let host = host.and_then(|host| host.to_str().ok());
-    let host = host
-        .and_then(|host| host.parse::<Authority>().ok())
-        .or_else(|| uri.authority().cloned())
-        .ok_or(forbidden("the request names no host"))?;
+    // What is there and cannot be read is not made up for: somebody before us may have read it otherwise.
+    let host = match host {
+        Some(host) => host.to_str().ok().and_then(plain_authority),
+        None => uri.authority().and_then(|authority| plain_authority(authority.as_str())),
+    };
+    let host = host.ok_or(forbidden("the request names no host"))?;
     if !endpoint.allowed_hosts.iter().any(|allowed| is_host(allowed, &host)) {
         return Err(forbidden("this host is not allowed; add it to `server.allowed_hosts`"));
     }
@@ -92,6 +93,14 @@ fn judge(
         return Err(forbidden("this origin is not allowed; add it to `server.allowed_origins`"));
     }
     Ok(())
+}
+
+/// A host, with a port or without, and nothing else: no user, and nothing behind the bracket of an IPv6 address.
+fn plain_authority(text: &str) -> Option<Authority> {
+    let authority: Authority = text.parse().ok()?;
+    let behind = text.strip_prefix(authority.host())?;
+    let is_port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
+    (behind.is_empty() || behind.strip_prefix(':').is_some_and(is_port)).then_some(authority)
 }
 
 /// A header that may be given only once. Given twice it is refused (RFC 9112, section 3.2): a proxy
@@ -145,9 +154,33 @@ mod tests {
         for host in ["localhost", "localhost:8420", "127.0.0.1:1", "[::1]:8420", "LOCALHOST:80"] {
             check(host, None, true);
         }
-        for host in ["example.com", "127.0.0.1.example.com:8420", "localhost.evil:1", "10.0.0.1"] {
+        for host in [
+            "example.com",
+            "127.0.0.1.example.com:8420",
+            "localhost.evil:1",
+            "10.0.0.1",
+            "[::1].evil",
+            "[::1].evil:8420",
+            "[::1]evil",
+            "evil@localhost",
+            "localhost:80.evil",
+            "localhost/",
+            "",
+        ] {
             check(host, None, false);
         }
+    }
+
+    #[test]
+    fn a_host_that_cannot_be_read_is_not_made_up_for() {
+        let absolute = Uri::from_static("http://localhost/mcp");
+        let judged = |host: Option<&[u8]>| {
+            let mut headers = HeaderMap::new();
+            headers.extend(host.map(|host| (HOST, HeaderValue::from_bytes(host).unwrap())));
+            judge(&HttpEndpoint::default(), &absolute, &headers).is_ok()
+        };
+        assert!(judged(None) && judged(Some(b"localhost")));
+        assert!(!judged(Some(b"local\xffhost")) && !judged(Some(b"a b")));
     }
 
     #[test]

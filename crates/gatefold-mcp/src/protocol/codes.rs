@@ -27,16 +27,6 @@ pub(crate) fn is_of_missing_resource(code: i64, era: Era) -> bool {
     code == RESOURCE_NOT_FOUND || code == of_missing_resource(era)
 }
 
-/// Whether a code is about how two sides talk to each other, such as the version. A gateway does
-/// not pass such an error on: its own client would conclude that the gateway does not speak its
-/// era.
-pub(crate) fn is_of_a_connection(code: i64) -> bool {
-    matches!(
-        code,
-        PARSE_ERROR | INVALID_REQUEST | METHOD_NOT_FOUND | HEADER_MISMATCH | UNSUPPORTED_VERSION
-    )
-}
-
 /// Whether a code is one that the stateless era defines, or JSON-RPC's for invalid parameters or
 /// internal errors. Such an error does not mean that the server lacks the era.
 pub(crate) fn is_known_to_the_stateless_era(code: i64) -> bool {

@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::codes::{
     HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
-    MISSING_CAPABILITY, PARSE_ERROR, UNSUPPORTED_VERSION, is_of_a_connection, of_missing_resource,
+    MISSING_CAPABILITY, PARSE_ERROR, UNSUPPORTED_VERSION, of_missing_resource,
 };
 use super::versions::{Era, VERSIONS};
 
@@ -17,11 +17,14 @@ pub(crate) struct RpcError {
     pub(crate) data: Option<Box<RawValue>>,
     /// Whether the request itself is broken, rather than what it asks for: over HTTP, the status 400.
     pub(crate) is_malformed: bool,
+    /// Whether it is a source's own. Its code may be about how two sides talk to each other, which is not about the
+    /// client and us, so the status says nothing of it.
+    pub(crate) is_of_source: bool,
 }
 
 impl RpcError {
     pub(crate) fn new(code: i64, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None, is_malformed: false }
+        Self { code, message: message.into(), data: None, is_malformed: false, is_of_source: false }
     }
 
     pub(crate) fn parse(error: &serde_json::Error) -> Self {
@@ -71,12 +74,8 @@ impl RpcError {
     /// through to the client.
     pub(crate) fn of(error: CallError, era: Era) -> Self {
         match error {
-            // These codes are about our connection to the source, not the client's to us.
-            CallError::Refused { code, message, .. } if is_of_a_connection(code) => {
-                Self::new(INTERNAL_ERROR, message)
-            }
             CallError::Refused { code, message, data, .. } => {
-                Self { data, ..Self::new(code, message) }
+                Self { data, is_of_source: true, ..Self::new(code, message) }
             }
             CallError::InvalidArguments { message, data, .. } => {
                 Self { data, ..Self::invalid_params(message) }
@@ -105,11 +104,54 @@ impl RpcError {
     pub(crate) fn status(&self, era: Era) -> StatusCode {
         match (self.code, era) {
             _ if self.is_malformed => StatusCode::BAD_REQUEST,
+            (HEADER_MISMATCH | UNSUPPORTED_VERSION | METHOD_NOT_FOUND, _) if self.is_of_source => {
+                StatusCode::OK
+            }
             (HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION, _) => {
                 StatusCode::BAD_REQUEST
             }
             (METHOD_NOT_FOUND, Era::Stateless) => StatusCode::NOT_FOUND,
             _ => StatusCode::OK,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gatefold_core::ToolId;
+
+    use super::*;
+
+    #[test]
+    fn what_a_source_refuses_reaches_the_client_as_it_was() {
+        for code in [
+            PARSE_ERROR,
+            INVALID_REQUEST,
+            METHOD_NOT_FOUND,
+            INVALID_PARAMS,
+            INTERNAL_ERROR,
+            HEADER_MISMATCH,
+            UNSUPPORTED_VERSION,
+            -32000,
+            7,
+        ] {
+            for era in [Era::Handshake, Era::Stateless] {
+                let data = to_raw_value(&json!({ "n": 1.5 })).ok();
+                let (tool, message) = (ToolId::new("d__t"), "its own words".to_owned());
+                let error = RpcError::of(CallError::Refused { tool, code, message, data }, era);
+                let data = error.data.as_ref().map(|data| data.get());
+                assert_eq!(
+                    (error.code, &*error.message, data),
+                    (code, "its own words", Some(r#"{"n":1.5}"#))
+                );
+                // The client would conclude that we do not speak its version.
+                assert_eq!(error.status(era), StatusCode::OK, "{code}");
+            }
+        }
+        assert_eq!(
+            RpcError::unsupported_version("1").status(Era::Stateless),
+            StatusCode::BAD_REQUEST
+        );
+        assert_eq!(RpcError::unknown_method("x").status(Era::Stateless), StatusCode::NOT_FOUND);
     }
 }
