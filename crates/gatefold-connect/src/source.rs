@@ -206,11 +206,13 @@ impl HttpApi {
         }
         let SentRequest { answer, url, signed_with } = sent?;
         let has_program = prepared.extract.is_some();
+        let secrets = self.secrets_with(signed_with);
         let answer = match answer {
-            HttpAnswer::Response(response) => self.received(*response, &context, &target).await?,
+            HttpAnswer::Response(response) => {
+                self.received(*response, &context, &target, &secrets).await?
+            }
             HttpAnswer::Redirect(redirect) => ReceivedAnswer::of_redirect(&redirect),
         };
-        let secrets = self.secrets_with(signed_with);
         let (credential, now) = (self.credential(), self.clock.now());
         let read = move || {
             answer.payload(&AnswerReading {
@@ -283,13 +285,15 @@ impl HttpApi {
             let response = match self.client.send(outgoing, context.deadline).await {
                 Ok(response) => response,
                 Err(error) => {
+                    // What it tells may repeat what the request was signed with.
+                    let secrets = self.secrets_with(signed_with());
                     let redirect = error.first_redirect().cloned();
                     let redirect = redirect.filter(|it| it.follows_effect(&request.method));
                     let Some(redirect) = redirect else {
-                        return Err(self.unanswered(&error, target));
+                        return Err(self.unanswered(&error, target, &secrets));
                     };
                     let domain = &self.settings.domain;
-                    let reason = self.masked(&with_causes(&error));
+                    let reason = secrets.mask(&with_causes(&error)).into_owned();
                     tracing::info!(%domain, reason, "a redirect behind an effect was not followed");
                     let answer = HttpAnswer::Redirect(redirect);
                     return Ok(SentRequest {

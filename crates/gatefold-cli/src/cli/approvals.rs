@@ -275,7 +275,9 @@ fn lines(
     let has_state = of == ApprovalFilter::Every;
     let heads = ["id", "tool", "state", "who", "asked", "expires", "arguments"];
     let heads = heads.into_iter().filter(|head| has_state || *head != "state").collect::<Vec<_>>();
-    let mut table = Table::new(&heads).spare(if has_state { &[3, 4] } else { &[2, 3] });
+    // A cut cell would hide a member.
+    let table = Table::new(&heads).whole_cells();
+    let mut table = table.spare(if has_state { &[3, 4] } else { &[2, 3] });
     for record in records {
         let mut row = vec![style.strong(&record.id), record.tool.clone()];
         if has_state {

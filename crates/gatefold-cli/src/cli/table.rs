@@ -63,6 +63,12 @@ impl Table {
         self
     }
 
+    /// Cuts no cell, however many lines it takes.
+    pub(super) fn whole_cells(mut self) -> Self {
+        self.row_lines = usize::MAX;
+        self
+    }
+
     /// Adds a row. A cell has one colour, that of its beginning.
     pub(super) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cell = |cell: String| {

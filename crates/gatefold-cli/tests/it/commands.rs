@@ -108,6 +108,7 @@ fn a_check_of_sources_that_work_succeeds() {
             "errors": 0
           },
           "origin": "gatefold.toml:1",
+          "visible_tools": 14,
           "tokens": null,
           "took_ms": null
         },
@@ -128,6 +129,7 @@ fn a_check_of_sources_that_work_succeeds() {
             "errors": 0
           },
           "origin": "gatefold.toml:4",
+          "visible_tools": 10,
           "tokens": null,
           "took_ms": null
         }

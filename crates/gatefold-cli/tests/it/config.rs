@@ -197,6 +197,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.result_preview           default           4000
     limits.stored_result            default           "16MiB"
     limits.results_size             default           "256MiB"
+    limits.statement_memory         default           "256MiB"
     limits.stored_result_expiry     default           "1h"
     limits.stored_results           default           100
     limits.request_size             default           "4MiB"

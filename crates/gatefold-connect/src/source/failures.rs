@@ -3,15 +3,21 @@
 
 use gatefold_core::{AnswerFault, CallEffect, CallError, Target, UnsentCause, with_causes};
 use gatefold_egress::{EgressError, FirstRedirect};
+use gatefold_policy::secrecy::KnownSecrets;
 use http::StatusCode;
 
 use super::HttpApi;
 use crate::auth::TokenError;
 
 impl HttpApi {
-    /// Why a request has no answer that can be read.
-    pub(super) fn unanswered(&self, error: &EgressError, target: &Target) -> CallError {
-        let reason = self.masked(&with_causes(error));
+    /// Why a request has no answer that can be read. `secrets` are those that it was signed with, too.
+    pub(super) fn unanswered(
+        &self,
+        error: &EgressError,
+        target: &Target,
+        secrets: &KnownSecrets,
+    ) -> CallError {
+        let reason = secrets.mask(&with_causes(error)).into_owned();
         if let Some(redirect) = error.first_redirect() {
             let fault = match error {
                 EgressError::Onward { .. } => AnswerFault::RedirectFailed,
@@ -33,7 +39,13 @@ impl HttpApi {
     }
 
     /// Why the body of an answer is no result. Its status said that the call was carried out.
-    pub(super) fn unread(&self, error: &EgressError, target: &Target, limit: u64) -> CallError {
+    pub(super) fn unread(
+        &self,
+        error: &EgressError,
+        target: &Target,
+        limit: u64,
+        secrets: &KnownSecrets,
+    ) -> CallError {
         let effect = CallEffect::of_answered(&target.hints);
         let fault = match error {
             EgressError::TooLarge { size, .. } => {
@@ -44,7 +56,7 @@ impl HttpApi {
             EgressError::Encoding { .. } => AnswerFault::Unreadable,
             _ => AnswerFault::EndedEarly,
         };
-        self.no_result(fault, effect, self.masked(&with_causes(error)))
+        self.no_result(fault, effect, secrets.mask(&with_causes(error)).into_owned())
     }
 
     /// Why there is no token. Only a token endpoint that answers nothing is unavailable.

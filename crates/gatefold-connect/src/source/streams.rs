@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gatefold_core::{CallError, Target, with_causes};
 use gatefold_dispatch::CallContext;
 use gatefold_egress::{BodyEnd, EgressError, HttpResponse};
+use gatefold_policy::secrecy::KnownSecrets;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
@@ -34,17 +35,19 @@ impl HttpApi {
         response: HttpResponse,
         context: &CallContext,
         target: &Target,
+        secrets: &KnownSecrets,
     ) -> Result<ReceivedAnswer, CallError> {
         let (status, headers) = (response.status(), response.headers().clone());
         let limit = context.result_bytes;
         match read(response, context).await {
             Ok((body, cut)) => Ok(ReceivedAnswer { status, headers, body, cut }),
             Err(error) if !status.is_success() => {
-                let (domain, reason) = (&self.settings.domain, self.masked(&with_causes(&error)));
-                tracing::info!(%domain, reason, "the body of a failure could not be read");
+                let (domain, causes) = (&self.settings.domain, with_causes(&error));
+                let reason = secrets.mask(&causes);
+                tracing::info!(%domain, %reason, "the body of a failure could not be read");
                 Ok(ReceivedAnswer { status, headers, body: Bytes::new(), cut: None })
             }
-            Err(error) => Err(self.unread(&error, target, limit)),
+            Err(error) => Err(self.unread(&error, target, limit, secrets)),
         }
     }
 }

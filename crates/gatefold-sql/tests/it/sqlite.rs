@@ -590,7 +590,7 @@ async fn a_full_text_index_of_a_denied_table_is_denied() {
          CREATE VIRTUAL TABLE old_words USING fts4aux(old);
          CREATE VIEW hello AS SELECT body FROM found;
          CREATE VIRTUAL TABLE notes USING fts5(body);
-         CREATE VIRTUAL TABLE note_words USING fts5vocab('main', 'notes', 'col');
+         CREATE VIRTUAL TABLE note_words USING fts5vocab('notes', 'col');
          CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1);",
     )
     .await;

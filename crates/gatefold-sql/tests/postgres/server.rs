@@ -55,7 +55,7 @@ impl TestDatabase {
             let database = Self { address, admin, reader };
             let outcome = AssertUnwindSafe(claim(&database)).catch_unwind().await;
             database.admin.close().await;
-            run(&server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
+            drop_database(&server, &name).await;
             run(
                 &server,
                 format!(
@@ -131,6 +131,17 @@ impl TestDatabase {
             self.reader
         )
     }
+}
+
+/// The server waits 5 s for the sessions that it ends, and on a busy machine some take longer.
+async fn drop_database(server: &PgPool, name: &str) {
+    let sql = format!("DROP DATABASE {name} WITH (FORCE)");
+    for _ in 0..10 {
+        if sqlx::raw_sql(AssertSqlSafe(sql.clone())).execute(server).await.is_ok() {
+            return;
+        }
+    }
+    run(server, sql).await;
 }
 
 pub(crate) fn open(settings: &DatabaseSettings) -> Postgres {

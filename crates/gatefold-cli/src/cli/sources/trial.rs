@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gatefold::Environment;
+use gatefold::config::kinds::DatabaseKind;
 use gatefold::config::load;
 use serde::Serialize;
 
@@ -48,6 +49,8 @@ pub(super) async fn of_source(
     config.sources.retain(|source| source.origin.key == name);
     let folder = config.sources.iter().find_map(|source| source.section.usable()?.skill_folder());
     let is_folder = folder.is_some();
+    let mut sections = config.sources.iter().filter_map(|source| source.section.usable());
+    let is_database = sections.any(|section| section.kind() == DatabaseKind::NAME);
     let app = session::open_with(config, &shared, environment).await?.app;
     let connected = app.connect(&()).await;
     let failure =
@@ -64,7 +67,7 @@ pub(super) async fn of_source(
     let manifests = pinned.view().domains().filter_map(|domain| domain.manifest());
     let supplements = manifests.filter_map(|manifest| manifest.supplement());
     let topics = supplements.map(|supplement| supplement.topics.len()).next();
-    let (tables, skills) = if is_folder { (None, topics) } else { (topics, None) };
+    let (tables, skills) = (topics.filter(|_| is_database), topics.filter(|_| is_folder));
     app.close().await;
     Ok(SourceTrial { tools, tokens, tables, skills, groups, alterations, failure })
 }
