@@ -104,7 +104,7 @@ fn failure(error: WorkerError, time: Duration) -> BuiltinError {
     }
 }
 
-fn perform(job: Message, _: &mut Conversation<'_>) -> Message {
+fn perform(job: &Message, _: &mut Conversation<'_>) -> Message {
     let work = serde_json::from_str(&job.head).expect("the other side writes it so");
     let answer = answer(work, &job.body).map_err(|error| match error {
         BuiltinError::Unavailable { reason, source } => {

@@ -195,6 +195,7 @@ mod optional_cause {
     use gatefold_core::BoxError;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+    #[expect(clippy::ref_option, reason = "serde calls it so")]
     pub(super) fn serialize<S: Serializer>(
         cause: &Option<BoxError>,
         serializer: S,

@@ -146,10 +146,10 @@ impl DatabaseSource {
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
         let target = call.target().clone();
         let owner = DataOwner::lasting(call.principal());
-        let owned = self.database.for_owner(owner.as_bytes());
+        let database = self.database.for_owner(owner.as_bytes());
         let own = ToolCall {
             settings: &self.settings,
-            database: owned.as_deref().unwrap_or(&*self.database),
+            database: database.as_deref().unwrap_or(&*self.database),
             context: &context,
             arguments: call.arguments().map_or("{}", RawValue::get),
         };

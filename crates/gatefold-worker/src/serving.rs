@@ -20,7 +20,7 @@ const IDLE_BYTES: u64 = 10 << 20;
 pub struct Task {
     pub name: &'static str,
     /// Answers a job. It may talk with the other side before.
-    pub run: fn(Message, &mut Conversation<'_>) -> Message,
+    pub run: fn(&Message, &mut Conversation<'_>) -> Message,
 }
 
 /// What a task may say and hear before its last answer.
@@ -63,7 +63,7 @@ fn serve(tasks: &[Task]) -> io::Result<()> {
         let task = tasks.iter().find(|task| task.name == name).ok_or(io::ErrorKind::Unsupported)?;
         limits::allow_time(Duration::from_millis(milliseconds.parse().unwrap_or(0)))?;
         let mut conversation = Conversation { input: &mut input, output: &mut output };
-        let answer = (task.run)(Message::new(head, body), &mut conversation);
+        let answer = (task.run)(&Message::new(head, body), &mut conversation);
         let is_light = limits::resident_bytes().is_some_and(|bytes| bytes <= IDLE_BYTES);
         let kind = if is_light { MessageKind::Done } else { MessageKind::Last };
         message::write(&mut output, kind, &answer)?;

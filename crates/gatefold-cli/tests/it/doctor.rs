@@ -718,7 +718,7 @@ async fn a_source_with_time_left_is_not_blamed_and_costs_no_other_its_result() {
     let home = scratch.path().to_str().unwrap();
     let variables = [("PATH", "/usr/bin:/bin"), ("HOME", home)];
     let environment = Environment::new(variables, scratch.path());
-    let diagnosis = doctor::examine(&subject, &environment).await;
+    let diagnosis = Box::pin(doctor::examine(&subject, &environment)).await;
     let said = |start: &str| {
         let one = diagnosis.findings.iter().find(|one| one.what.starts_with(start));
         one.unwrap_or_else(|| panic!("no `{start}` in {diagnosis:#?}"))

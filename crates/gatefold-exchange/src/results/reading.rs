@@ -60,9 +60,9 @@ pub(super) async fn read_in_worker(
     })
 }
 
-fn read_part(job: Message, _: &mut Conversation<'_>) -> Message {
-    let text = String::from_utf8(job.body).unwrap_or_default();
-    let job: ReadJob = serde_json::from_str(&job.head).expect("the other side writes it so");
+fn read_part(message: &Message, _: &mut Conversation<'_>) -> Message {
+    let text = String::from_utf8_lossy(&message.body);
+    let job: ReadJob = serde_json::from_str(&message.head).expect("the other side writes it so");
     let kept = KeptResult { handle: &job.handle, tool: &job.tool };
     let answer = read(&text, &job.reading, &kept, TokenBudget::new(job.budget));
     Message::new(serde_json::to_string(&answer).expect("texts are JSON"), [])

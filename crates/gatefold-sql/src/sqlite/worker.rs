@@ -217,7 +217,7 @@ fn failure(error: WorkerError, time: Duration) -> DatabaseError {
     }
 }
 
-fn work(job: Message, conversation: &mut Conversation<'_>) -> Message {
+fn work(job: &Message, conversation: &mut Conversation<'_>) -> Message {
     let job: FileJob = serde_json::from_str(&job.head).expect("the other side writes it so");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let answer = match runtime {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Conversation, Task};
 
 const TASKS: &[Task] = &[
-    Task { name: "shout", run: |job, _| Message::new(job.head.to_uppercase(), job.body) },
+    Task { name: "shout", run: |job, _| Message::new(job.head.to_uppercase(), job.body.clone()) },
     Task { name: "pid", run: |_, _| Message::new(std::process::id().to_string(), []) },
     Task { name: "fill", run: |_, _| Message::new("", vec![1; 100 << 20]) },
     Task { name: "hold", run: |_, _| Message::new("", vec![1; 20 << 20]) },
@@ -35,7 +35,7 @@ fn sink(depth: u64) -> u64 {
     if depth == 0 { 0 } else { sink(depth + 1) + page[(depth % 512) as usize] }
 }
 
-fn count(_: Message, conversation: &mut Conversation<'_>) -> Message {
+fn count(_: &Message, conversation: &mut Conversation<'_>) -> Message {
     let mut heard = 0;
     while let Some(next) = conversation.ask(&Message::new(heard.to_string(), [])) {
         heard += 1;
@@ -46,7 +46,7 @@ fn count(_: Message, conversation: &mut Conversation<'_>) -> Message {
     Message::new(format!("{heard} in all"), [])
 }
 
-fn variables(_: Message, _: &mut Conversation<'_>) -> Message {
+fn variables(_: &Message, _: &mut Conversation<'_>) -> Message {
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     Message::new(names.collect::<Vec<_>>().join(" "), [])
 }

@@ -109,20 +109,8 @@ impl AppBuilder {
     /// It connects to no source: what is known of sources from earlier runs is served at once. Must
     /// be called within a Tokio runtime.
     pub async fn build(self) -> Result<App, AppError> {
-        let Self {
-            config,
-            state_dir,
-            clock,
-            disclosures,
-            authenticator,
-            approvals,
-            credentials,
-            worker,
-        } = self;
-        let workers = WorkerPool::new(WorkerSettings {
-            memory: config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
-            ..WorkerSettings::new(worker.or_else(crate::worker::this_program))
-        });
+        let workers = self.workers();
+        let Self { config, state_dir, clock, disclosures, approvals, credentials, .. } = self;
         let options = StoreOptions {
             durability: config.audit.durability,
             retention: config.audit.retention,
@@ -154,16 +142,11 @@ impl AppBuilder {
         let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone(), factory.path().clone());
         let people = Arc::<People>::default();
-        let admission = match authenticator {
+        let admission = match self.authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
-                let (own, egress) = (&config.server, factory.egress());
-                let issuers = admission::issuers(own, egress, factory.exchanged(), &clock);
-                let (clock, people) = (clock.clone(), people.clone());
-                let issuer = sign_in::issuer(own, &store, egress, &clock, &people);
-                let access =
-                    Access::open(&store, clock, &server, &dispatcher, people, issuers).await?;
-                ClientAdmission::Tokens(Box::new(access.with_issuer(issuer)))
+                let parts = (&store, &factory, &server, &dispatcher);
+                ClientAdmission::Tokens(Box::new(access(parts, &config, &clock, &people).await?))
             }
             None => ClientAdmission::Everybody(people.clone()),
         };
@@ -192,4 +175,27 @@ impl AppBuilder {
         }
         Ok(app)
     }
+    /// What runs callers' programs and statements.
+    fn workers(&self) -> WorkerPool {
+        let program = self.worker.clone().or_else(crate::worker::this_program);
+        WorkerPool::new(WorkerSettings {
+            memory: self.config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
+            ..WorkerSettings::new(program)
+        })
+    }
+}
+
+/// Who may come in with which token.
+async fn access(
+    (store, factory, server, dispatcher): (&Store, &SourceFactory, &Arc<Server>, &Arc<Dispatcher>),
+    config: &Config,
+    clock: &Arc<dyn Clock>,
+    people: &Arc<People>,
+) -> Result<Access, AppError> {
+    let (own, egress) = (&config.server, factory.egress());
+    let issuers = admission::issuers(own, egress, factory.exchanged(), clock);
+    let issuer = sign_in::issuer(own, store, egress, clock, people);
+    let access =
+        Access::open(store, clock.clone(), server, dispatcher, people.clone(), issuers).await?;
+    Ok(access.with_issuer(issuer))
 }

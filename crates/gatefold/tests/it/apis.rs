@@ -255,7 +255,7 @@ async fn an_api_is_called_by_its_description() {
     app.close().await;
 }
 
-const KEYS: &str = r##"{
+const KEYS: &str = r#"{
   "openapi": "3.0.3",
   "info": { "title": "Monitors", "version": "1" },
   "security": [{ "apiKey": [], "aKey": [] }],
@@ -272,7 +272,7 @@ const KEYS: &str = r##"{
     "tenant": { "type": "apiKey", "in": "query", "name": "tenant_key" },
     "bearer": { "type": "http", "scheme": "bearer" }
   } }
-}"##;
+}"#;
 
 #[tokio::test]
 async fn a_key_goes_to_its_own_schemes_place_only() {
