@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gatefold_testkit::wait_until;
 
@@ -128,8 +129,11 @@ pub(crate) struct Window {
 
 impl Window {
     pub(crate) fn open(scratch: &Scratch, columns: u16, rows: u16, line: &str) -> Self {
+        static OPENED: AtomicUsize = AtomicUsize::new(0);
         let folder = scratch.path().to_owned();
-        let window = Self { socket: folder.join("tmux").display().to_string(), folder };
+        // The server of an earlier window may still be ending.
+        let name = format!("tmux{}", OPENED.fetch_add(1, Ordering::Relaxed));
+        let window = Self { socket: folder.join(name).display().to_string(), folder };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let shell = "env PS1='$ ' sh";
         window.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, shell]);
