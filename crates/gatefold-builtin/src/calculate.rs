@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
-use crate::workers::{CallerWork, Workers};
+use crate::workers::{CallerWork, WorkKind, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The longest expression, in bytes. It bounds how deep it can be nested.
@@ -56,7 +56,7 @@ impl Calculate {
             let message = format!("functions cannot be defined here, so `{sign}` has no meaning");
             return Err(BuiltinError::arguments(message));
         }
-        let work = CallerWork::Calculate { expression: expression.to_owned() };
+        let work = CallerWork::new(WorkKind::Calculate, &expression)?;
         self.workers.run(&call.principal, &work, &[]).await
     }
 }

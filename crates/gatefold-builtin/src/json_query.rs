@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
-use crate::workers::{CallerWork, Workers};
+use crate::workers::{CallerWork, WorkKind, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The longest text of JSON, in bytes. Its values take some fifty times as much.
@@ -72,7 +72,7 @@ impl JsonQuery {
             (None, Some(handle)) => self.kept(&handle, call).await?,
             _ => return Err(BuiltinError::arguments("give either `json` or `result`")),
         };
-        let work = CallerWork::JsonQuery { filter };
+        let work = CallerWork::new(WorkKind::JsonQuery, &filter)?;
         self.workers.run(&call.principal, &work, text.as_bytes()).await
     }
 

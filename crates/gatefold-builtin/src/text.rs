@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
-use crate::workers::{CallerWork, Workers};
+use crate::workers::{CallerWork, WorkKind, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 use codes::{HashName, TextEncoding};
 pub(crate) use patterns::compiled;
@@ -78,7 +78,7 @@ impl Text {
         for (name, text) in [("other", &asked.other), ("replacement", &asked.replacement)] {
             arguments::bounded(name, text.as_deref().unwrap_or_default(), MAX_TEXT)?;
         }
-        let work = CallerWork::Text(asked);
+        let work = CallerWork::new(WorkKind::Text, &asked)?;
         self.workers.run(&call.principal, &work, &[]).await
     }
 }

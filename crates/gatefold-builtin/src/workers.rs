@@ -1,55 +1,63 @@
-//! What takes its time from what a caller or a stranger wrote, done by a worker.
+//! What takes its time from what a caller or a stranger wrote, given to a worker. [`crate::tasks`] is the worker's side.
 
 use std::time::Duration;
 
 use gatefold_core::Principal;
 use gatefold_dispatch::DataOwner;
-use gatefold_worker::{Conversation, Job, Message, Task, WorkerError, WorkerPool};
+use gatefold_worker::{Job, WorkerError, WorkerPool};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::compute::{self, StopSign};
-use crate::files::FileWork;
-use crate::text::TextArguments;
-use crate::web::FetchedPage;
+use crate::compute;
+use crate::{BuiltinAnswer, BuiltinError};
 
-use crate::{BuiltinAnswer, BuiltinError, calculate, json_query, text, web};
+/// The name of the task that does all of this.
+pub(crate) const TASK: &str = "builtin";
 
 /// How long a worker has to end by itself, with what it has found, before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What a worker does for these tools.
-pub const BUILTIN_TASK: Task = Task { name: "builtin", run: perform };
-
-/// Something to do for a caller.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum CallerWork {
-    Calculate {
-        expression: String,
-    },
+/// Which tool works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum WorkKind {
+    Calculate,
     /// The JSON is the message's body.
-    JsonQuery {
-        filter: String,
-    },
-    Text(TextArguments),
-    Files(FileWork),
+    JsonQuery,
+    Text,
+    Files,
     /// The page is the message's body.
-    Page(FetchedPage),
+    Page,
 }
 
-impl CallerWork {
-    fn time(&self) -> Duration {
-        match self {
-            Self::Page(page) => page.time(),
-            _ => compute::TIME,
-        }
-    }
+/// Something to do for a caller.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct CallerWork {
+    pub(crate) kind: WorkKind,
+    pub(crate) arguments: Value,
+    pub(crate) time: Duration,
 }
 
 /// What a worker answers when it has no answer for the caller.
-#[derive(Serialize, Deserialize)]
-enum WorkFault {
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum WorkFault {
     Arguments(String),
     Unavailable { reason: String, source: Option<String> },
+}
+
+impl CallerWork {
+    pub(crate) fn new(kind: WorkKind, arguments: &impl Serialize) -> Result<Self, BuiltinError> {
+        let arguments =
+            serde_json::to_value(arguments).map_err(|error| BuiltinError::Unavailable {
+                reason: "its folder has a name that is not UTF-8".to_owned(),
+                source: Some(error.into()),
+            })?;
+        Ok(Self { kind, arguments, time: compute::TIME })
+    }
+
+    /// Allows more time than most work has.
+    pub(crate) fn within(self, time: Duration) -> Self {
+        Self { time, ..self }
+    }
 }
 
 #[derive(Clone)]
@@ -66,19 +74,11 @@ impl Workers {
         work: &CallerWork,
         body: &[u8],
     ) -> Result<BuiltinAnswer, BuiltinError> {
-        let head = serde_json::to_string(work).map_err(|error| BuiltinError::Unavailable {
-            reason: "its folder has a name that is not UTF-8".to_owned(),
-            source: Some(error.into()),
-        })?;
-        let time = work.time();
+        let head = serde_json::to_string(work).expect("JSON values are JSON");
         let owner = DataOwner::lasting(principal);
-        let job = Job {
-            owner: owner.as_bytes(),
-            task: BUILTIN_TASK.name,
-            head: &head,
-            body,
-            time: time + GRACE,
-        };
+        let time = work.time;
+        let job =
+            Job { owner: owner.as_bytes(), task: TASK, head: &head, body, time: time + GRACE };
         let answer = self.0.run(&job).await.map_err(|error| failure(error, time))?;
         let answer = serde_json::from_str::<Result<BuiltinAnswer, WorkFault>>(&answer.head);
         answer.map_err(|error| failure(WorkerError::Broken(error.to_string()), time))?.map_err(
@@ -101,29 +101,5 @@ fn failure(error: WorkerError, time: Duration) -> BuiltinError {
         WorkerError::Busy | WorkerError::Start(_) => BuiltinError::Busy,
         WorkerError::Time(_) => compute::longer_than(time),
         error => BuiltinError::arguments(format!("it {error}; ask for less")),
-    }
-}
-
-fn perform(job: &Message, _: &mut Conversation<'_>) -> Message {
-    let work = serde_json::from_str(&job.head).expect("the other side writes it so");
-    let answer = answer(work, &job.body).map_err(|error| match error {
-        BuiltinError::Unavailable { reason, source } => {
-            WorkFault::Unavailable { reason, source: source.map(|source| source.to_string()) }
-        }
-        error => WorkFault::Arguments(error.to_string()),
-    });
-    Message::new(serde_json::to_string(&answer).expect("an answer is JSON"), [])
-}
-
-fn answer(work: CallerWork, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> {
-    let sign = StopSign::after(work.time());
-    match work {
-        CallerWork::Calculate { expression } => calculate::calculated(&expression),
-        CallerWork::JsonQuery { filter } => {
-            json_query::queried(&String::from_utf8_lossy(body), &filter)
-        }
-        CallerWork::Text(asked) => text::answer(asked),
-        CallerWork::Files(work) => work.answer(&sign),
-        CallerWork::Page(page) => web::shown(&page, body, &sign),
     }
 }

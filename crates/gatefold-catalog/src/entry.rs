@@ -8,7 +8,6 @@ use crate::bits::BitSet;
 use crate::manifest::{EntryDefinition, Manifest};
 use crate::naming::{AssignedNames, Domains};
 use crate::raw::object_fields;
-use crate::visible::VisibleSet;
 
 /// One prompt, resource or resource template of a snapshot.
 #[derive(Debug, Clone)]
@@ -82,15 +81,15 @@ impl Entries {
         &mut self,
         all: &Self,
         ranges: &EntryRanges,
-        visible: &VisibleSet,
+        [prompts, resources, templates]: [&BitSet; 3],
     ) -> EntryRanges {
         let kept = |all: &[Entry], range: &Range<usize>, visible: &BitSet| -> Vec<Entry> {
             let places = range.clone().filter(|at| visible.has(*at));
             places.map(|at| all[at].clone()).collect()
         };
-        let prompts = kept(&all.prompts, &ranges.prompts, &visible.prompts);
-        let resources = kept(&all.resources, &ranges.resources, &visible.resources);
-        let templates = kept(&all.templates, &ranges.templates, &visible.templates);
+        let prompts = kept(&all.prompts, &ranges.prompts, prompts);
+        let resources = kept(&all.resources, &ranges.resources, resources);
+        let templates = kept(&all.templates, &ranges.templates, templates);
         EntryRanges {
             prompts: append(&mut self.prompts, prompts.into_iter()),
             resources: append(&mut self.resources, resources.into_iter()),

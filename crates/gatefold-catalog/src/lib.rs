@@ -36,7 +36,6 @@ mod text;
 mod tokens;
 mod twins;
 mod view;
-mod visible;
 
 pub use address::{address, read_address};
 pub use encoder::Encoder;
@@ -61,12 +60,11 @@ pub use signature::{
 };
 pub use similarity::nearest_texts;
 pub use skill_stub::{SKILL_STUB_LENGTH, SKILLS_HEADING, short_description, skill_stub};
-pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool};
+pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool, VisibleSet};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
 pub use twins::{likeness, told_apart};
 pub use view::{GroupCount, UnlistedSource, UnlistedState, UnresolvedTool, View, ViewKey};
-pub use visible::VisibleSet;
 
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@ mod topic_index;
 
 pub(crate) use name_index::KnownNames;
 use name_index::NameIndex;
+pub use part::VisibleSet;
 use search_index::SearchIndex;
 use text_index::TextIndex;
 pub(crate) use topic_index::{FoundTopic, TopicNeeds};
@@ -35,8 +36,7 @@ use topic_index::{TopicIndex, TopicLists};
 /// The longest configured description of a domain, in characters.
 const CONFIGURED_LIMIT: usize = 200;
 
-/// Up to this many tools, a search takes no longer than a call once the indexes are built. Finding
-/// suggestions for an unknown name takes some 2 ms among 1,000 tools.
+/// Up to this many tools, a search takes no longer than a call once the indexes are built.
 pub(crate) const QUICK_TOOLS: usize = 500;
 
 /// One source as it enters a snapshot.

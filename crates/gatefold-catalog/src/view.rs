@@ -8,8 +8,7 @@ use gatefold_search::PastIndex;
 use crate::bits::BitSet;
 use crate::lookup::VisibleEntries;
 use crate::nearest::{self, Visibility};
-use crate::snapshot::{DomainEntry, Snapshot, Tool};
-use crate::visible::VisibleSet;
+use crate::snapshot::{DomainEntry, Snapshot, Tool, VisibleSet};
 
 mod entries;
 mod resolved;

@@ -18,7 +18,8 @@ pub(crate) struct Bulkhead {
     place_count: u32,
     waiting: AtomicUsize,
     waiting_limit: usize,
-    /// Of each principal with a call here.
+    /// Of each principal with a call here, inside or waiting: at most [`Bulkhead::place_count`] and
+    /// [`Bulkhead::waiting_limit`].
     shares: Mutex<HashMap<DataOwner, Arc<Share>>>,
 }
 

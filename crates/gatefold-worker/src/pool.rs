@@ -48,8 +48,10 @@ pub struct WorkerPool(Arc<PoolState>);
 struct PoolState {
     settings: WorkerSettings,
     slots: Arc<Semaphore>,
-    /// The slots of each owner that has one or waits for one.
+    /// The slots of each owner that has one or waits for one: at most [`WorkerSettings::workers`], and as many as
+    /// there are callers who wait.
     shares: Mutex<HashMap<Vec<u8>, Arc<Semaphore>>>,
+    /// At most [`WorkerSettings::workers`].
     idle: Mutex<Vec<WorkerProcess>>,
     /// Busy and idle ones.
     live: Arc<AtomicUsize>,

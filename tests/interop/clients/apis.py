@@ -130,12 +130,20 @@ async def call_all(client: Client, mock: Mock, tools: list[dict[str, Any]]) -> O
                 continue
             calls.append(arguments)
             fault = await call_once(client, mock, tool["name"], arguments)
-            if fault:
+            if fault and leads_elsewhere(fault, arguments):
+                outcome.not_made.append(f"{tool['name']}: its slash would call another operation")
+            elif fault:
                 shown = json.dumps(arguments, ensure_ascii=False)
                 outcome.failed.append(f"{tool['name']} {shown[:SHOWN_CHARS]}: {fault[:SHOWN_CHARS]}")
             else:
                 outcome.passed += 1
     return outcome
+
+
+def leads_elsewhere(fault: str, arguments: dict[str, Any]) -> bool:
+    """Whether a call was refused because a value with a slash fits the path of another operation."""
+    has_slash = any(isinstance(value, str) and "/" in value for value in arguments.values())
+    return has_slash and "would call another operation" in fault
 
 
 async def call_once(client: Client, mock: Mock, tool: str, arguments: dict[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ use super::{diff, reading, walking, writing};
 use crate::compute::{ComputePlaces, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
-use crate::workers::{CallerWork, Workers};
+use crate::workers::{CallerWork, WorkKind, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError};
 
 /// The tools for one folder.
@@ -106,7 +106,8 @@ impl BuiltinTool for FileTool {
                 // A pattern may take long.
                 let (act, folder) = (self.act, self.folder.settings().clone());
                 let work = FileWork { act, folder, arguments: call.arguments.clone() };
-                return self.workers.run(&call.principal, &CallerWork::Files(work), &[]).await;
+                let work = CallerWork::new(WorkKind::Files, &work)?;
+                return self.workers.run(&call.principal, &work, &[]).await;
             }
             let (wanted, folder, arguments) =
                 (self.act, self.folder.clone(), call.arguments.clone());

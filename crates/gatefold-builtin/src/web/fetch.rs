@@ -16,7 +16,7 @@ use super::{markdown, pdf};
 use crate::compute::{self, StopSign};
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
-use crate::workers::{CallerWork, Workers};
+use crate::workers::{CallerWork, WorkKind, Workers};
 use crate::{BuiltinAnswer, BuiltinCall, BuiltinError, arguments};
 
 /// The most text of one answer, and how much without a wish, in characters.
@@ -82,7 +82,9 @@ impl Fetch {
         }
         let media_type = if is_pdf { pdf::MEDIA_TYPE.to_owned() } else { answer.media_type() };
         let page = FetchedPage { url: answer.url.to_string(), media_type, asked };
-        self.workers.run(&call.principal, &CallerWork::Page(page), &answer.body).await
+        let time = page.time();
+        let work = CallerWork::new(WorkKind::Page, &page)?.within(time);
+        self.workers.run(&call.principal, &work, &answer.body).await
     }
 }
 
@@ -96,7 +98,7 @@ pub(crate) struct FetchedPage {
 
 impl FetchedPage {
     /// How long it may take to read.
-    pub(crate) fn time(&self) -> Duration {
+    fn time(&self) -> Duration {
         if self.media_type == pdf::MEDIA_TYPE { pdf::TIME } else { compute::TIME }
     }
 }

@@ -186,7 +186,8 @@ impl ResultKeeper {
         let limits = self.limits();
         if reading::runs_a_program(&request.reading.part) {
             let owner = DataOwner::lasting(principal);
-            return reading::read_in_worker(&self.workers, &owner, &text, &request, &limits).await;
+            let shown = (&limits.reader, limits.preview);
+            return reading::read_in_worker(&self.workers, &owner, &text, &request, shown).await;
         }
         let _place = self.reading_places.acquire().await;
         on_a_thread(move || {

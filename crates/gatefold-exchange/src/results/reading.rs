@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
+use gatefold_core::ToolId;
 use gatefold_dispatch::DataOwner;
 use gatefold_results::{
     KeptResult, ReadAnswer, ReadRequest, ReadingError, ResultPart, ResultReading, TokenBudget, read,
 };
 use gatefold_worker::{Conversation, Job, Message, Task, WorkerError, WorkerPool};
 use serde::{Deserialize, Serialize};
-
-use super::ResultLimits;
 
 /// How long a program, a query or a pattern may run.
 const MAX_TIME: Duration = Duration::from_secs(5);
@@ -36,13 +35,13 @@ pub(super) async fn read_in_worker(
     owner: &DataOwner,
     text: &str,
     request: &ReadRequest,
-    limits: &ResultLimits,
+    (reader, budget): (&ToolId, TokenBudget),
 ) -> Result<ReadAnswer, ReadingError> {
     let job = ReadJob {
         handle: request.handle.clone(),
         reading: request.reading.clone(),
-        tool: limits.reader.to_string(),
-        budget: limits.preview.tokens(),
+        tool: reader.to_string(),
+        budget: budget.tokens(),
     };
     let head = serde_json::to_string(&job).expect("texts and numbers are JSON");
     let job = Job {

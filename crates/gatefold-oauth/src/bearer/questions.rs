@@ -19,7 +19,7 @@ const KNOWN_QUESTIONS: usize = 16;
 pub(super) struct QuestionPlaces {
     known: Arc<Semaphore>,
     new: Arc<Semaphore>,
-    /// Those that have or wait for a place: at most one a connection.
+    /// Those that have or wait for a place: at most [`NEW_QUESTIONS`], and one for each connection that waits.
     networks: Mutex<HashMap<IpAddr, Arc<Semaphore>>>,
 }
 
