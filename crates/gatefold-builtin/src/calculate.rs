@@ -62,7 +62,7 @@ impl Calculate {
 }
 
 /// What a worker does.
-pub(crate) fn calculated(expression: &str) -> Result<BuiltinAnswer, BuiltinError> {
+pub(crate) fn calculate(expression: &str) -> Result<BuiltinAnswer, BuiltinError> {
     // It has neither exchange rates nor random numbers unless they are set.
     let mut context = fend_core::Context::new();
     let result = fend_core::evaluate(expression, &mut context).map_err(|fault| {

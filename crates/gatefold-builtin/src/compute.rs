@@ -1,5 +1,5 @@
-//! Work of our own code on files and notes: each on a thread of its own, with a bound on their number and
-//! their time. What others wrote decides little about either; what it decides is [`crate::workers`]'.
+//! Work on files and notes, each on a thread of its own, with a bound on the number of threads and their time. Work whose
+//! time or memory a caller's text decides goes to [`crate::workers`] instead.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -89,7 +89,7 @@ impl JsonQuery {
 }
 
 /// What a worker does.
-pub(crate) fn queried(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
+pub(crate) fn query(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
     let outcome = run_jq(text, filter);
     let outcome = outcome.map_err(|error| BuiltinError::Arguments(error.to_string()))?;
     let (mut result, count) = (outcome.text, outcome.values);

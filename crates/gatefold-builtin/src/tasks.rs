@@ -27,13 +27,13 @@ fn answer(work: CallerWork, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> 
     let CallerWork { kind, arguments, time } = work;
     let sign = StopSign::after(time);
     match kind {
-        WorkKind::Calculate => calculate::calculated(&read::<String>(arguments)),
+        WorkKind::Calculate => calculate::calculate(&read::<String>(arguments)),
         WorkKind::JsonQuery => {
-            json_query::queried(&String::from_utf8_lossy(body), &read::<String>(arguments))
+            json_query::query(&String::from_utf8_lossy(body), &read::<String>(arguments))
         }
         WorkKind::Text => text::answer(read(arguments)),
         WorkKind::Files => read::<FileWork>(arguments).answer(&sign),
-        WorkKind::Page => web::shown(&read(arguments), body, &sign),
+        WorkKind::Page => web::show_page(&read(arguments), body, &sign),
     }
 }
 

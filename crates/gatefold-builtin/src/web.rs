@@ -10,7 +10,7 @@ mod pdf;
 mod reach;
 mod search;
 
-pub(crate) use fetch::{Fetch, shown};
+pub(crate) use fetch::{Fetch, show_page};
 pub(crate) use http_request::HttpRequestTool;
 pub(crate) use search::WebSearch;
 pub use search::{SearchApi, SearchSettings};

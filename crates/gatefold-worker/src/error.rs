@@ -29,13 +29,6 @@ pub enum WorkerError {
     Start(#[source] io::Error),
 }
 
-impl WorkerError {
-    /// Whether the job itself is to blame: it would fail again.
-    pub fn is_of_job(&self) -> bool {
-        !matches!(self, Self::Absent | Self::Busy | Self::Start(_))
-    }
-}
-
 struct Seconds(Duration);
 
 impl fmt::Display for Seconds {

@@ -163,8 +163,16 @@ impl WorkerPool {
             return;
         }
         match self.start(program) {
-            Ok(worker) => self.idle().push(worker),
+            Ok(worker) => self.keep(worker),
             Err(error) => tracing::debug!(%error, "no further worker could be started"),
+        }
+    }
+
+    /// Keeps a worker for the next job, unless enough wait: those that waited for somebody else came on top.
+    fn keep(&self, worker: WorkerProcess) {
+        let mut idle = self.idle();
+        if idle.len() < self.0.settings.workers {
+            idle.push(worker);
         }
     }
 
@@ -199,7 +207,7 @@ impl WorkerLease {
             timeout(time, exchange).await.map_err(|_| WorkerError::Time(time))??;
         match kind {
             MessageKind::Part => return Ok((answer, Some(self))),
-            MessageKind::Done => self.pool.idle().push(self.worker),
+            MessageKind::Done => self.pool.keep(self.worker),
             MessageKind::Last => drop(self.worker),
         }
         Ok((answer, None))

@@ -104,7 +104,7 @@ impl FetchedPage {
 }
 
 /// What a worker does.
-pub(crate) fn shown(
+pub(crate) fn show_page(
     page: &FetchedPage,
     body: &[u8],
     sign: &StopSign,

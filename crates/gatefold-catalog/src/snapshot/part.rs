@@ -58,7 +58,7 @@ impl VisibleSet {
             let may_have_others = entry.offers_nothing() || entry.entries().offers_resources;
             has_any(entry) || may_have_others && may_show(entry.domain())
         });
-        Self { domains, tools, prompts, resources, templates, is_whole: false }.judged(snapshot)
+        Self { domains, tools, prompts, resources, templates, is_whole: false }.note_whole(snapshot)
     }
 
     /// What both sets of one snapshot have.
@@ -72,7 +72,7 @@ impl VisibleSet {
             templates: self.templates.both(&other.templates),
             is_whole: false,
         };
-        both.judged(snapshot)
+        both.note_whole(snapshot)
     }
 
     /// Whether nothing is hidden.
@@ -80,7 +80,7 @@ impl VisibleSet {
         self.is_whole
     }
 
-    fn judged(self, snapshot: &Snapshot) -> Self {
+    fn note_whole(self, snapshot: &Snapshot) -> Self {
         let is_whole = self.domains.count() == snapshot.domains().len()
             && self.tools.count() == snapshot.tools().len()
             && self.prompts.count() == snapshot.prompts().len()

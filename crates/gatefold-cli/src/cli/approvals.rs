@@ -159,16 +159,16 @@ fn whole(record: &ApprovalRecord) -> Vec<String> {
     ];
     let Some(arguments) = &record.arguments else { return lines };
     let all = by_ends(arguments.get(), usize::MAX / 4);
-    lines.extend(indented(&all));
+    lines.extend(indent(&all));
     if all.chars().nth(LONG).is_some() {
         lines.push("arguments, long values by their ends".to_owned());
-        lines.extend(indented(&by_ends(arguments.get(), LISTED_ENDS)));
+        lines.extend(indent(&by_ends(arguments.get(), LISTED_ENDS)));
     }
     lines
 }
 
 /// JSON without spaces in lines, a member each.
-fn indented(json: &str) -> Vec<String> {
+fn indent(json: &str) -> Vec<String> {
     let (mut lines, mut line, mut depth) = (Vec::new(), String::new(), 1_usize);
     let (mut in_string, mut is_escaped) = (false, false);
     let mut end = |line: &mut String, depth: usize| {
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_member_has_a_line() {
-        insta::assert_snapshot!(indented(r#"{"a":"{,:]","b":[1,{"c\"":[]}],"d":null}"#).join("\n"), @r#"
+        insta::assert_snapshot!(indent(r#"{"a":"{,:]","b":[1,{"c\"":[]}],"d":null}"#).join("\n"), @r#"
           {
             "a": "{,:]",
             "b": [
