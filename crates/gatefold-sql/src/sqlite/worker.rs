@@ -1,6 +1,6 @@
 //! A file of SQLite's that a worker opens: whatever a statement takes, it takes from a process of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -228,6 +228,7 @@ fn work(job: &Message, conversation: &mut Conversation<'_>) -> Message {
 }
 
 async fn answer(job: FileJob, conversation: &mut Conversation<'_>) -> String {
+    let has_journal = journal_of(&job.path).exists();
     let file = SqliteFile::new(
         job.path.clone(),
         &DatabaseSettings {
@@ -237,6 +238,11 @@ async fn answer(job: FileJob, conversation: &mut Conversation<'_>) -> String {
             ..DatabaseSettings::new(DatabaseAddress::Sqlite(job.path))
         },
     );
+    // A worker that was killed in the midst of a write leaves a journal behind, which only an opening that may write
+    // rolls back.
+    if job.writes && has_journal {
+        let _ = file.role().await;
+    }
     let answer = match job.work {
         FileWork::Role => written(&file.role().await),
         FileWork::Schema => written(&file.read_schema().await),
@@ -249,6 +255,13 @@ async fn answer(job: FileJob, conversation: &mut Conversation<'_>) -> String {
     };
     file.close().await;
     answer
+}
+
+/// Where SQLite keeps what a change overwrites, until it is committed.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-journal");
+    name.into()
 }
 
 /// Tells how many rows were changed, and does then what it is told.

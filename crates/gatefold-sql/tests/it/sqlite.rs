@@ -696,6 +696,23 @@ async fn a_write_waits_for_its_decision() {
 }
 
 #[tokio::test]
+async fn a_worker_that_is_killed_in_the_midst_of_a_write_leaves_the_file_as_it_was() {
+    // More than SQLite keeps in memory, so that pages are written to the file before the commit.
+    let file = TestFile::new(
+        "CREATE TABLE t (x); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+         INSERT INTO t SELECT hex(zeroblob(500)) FROM n;",
+    )
+    .await;
+    let database = open(&file.path(), Writes::Ask);
+    let write =
+        database.write("UPDATE t SET x = 'changed' || x".to_owned(), TIMEOUT).await.unwrap();
+    assert_eq!(write.rows_affected(), 20_000);
+    drop(write);
+    let sql = "SELECT count(*) FROM t WHERE x LIKE 'changed%'";
+    assert_eq!(values(&database, sql).await[0][0], 0);
+}
+
+#[tokio::test]
 async fn rows_that_triggers_and_keys_change_are_counted() {
     let file = TestFile::new(
         "CREATE TABLE a (id INTEGER PRIMARY KEY);
