@@ -207,14 +207,14 @@ impl IssuerState {
         AuthorizationRequest::read(self, &parameters, client, asker.redirect)
     }
 
-    /// What can be said against a request without asking anybody else. Strangers may have no
-    /// documents fetched, so their requests are judged by this until they have signed in.
-    pub(crate) async fn preliminary(&self, query: &str) -> Result<(), AuthorizationFault> {
+    /// What can be said against who asks, without asking anybody else. Strangers may have no documents
+    /// fetched. Nor does a faulty request send them back: anybody can register a client and write a link
+    /// to us that would lead to any place (RFC 9700, section 4.11.2).
+    pub(crate) async fn judge_asker(&self, query: &str) -> Result<(), AuthorizationFault> {
         let parameters = Parameters::read(query)?;
         let asker = Asker::read(&parameters, self.documents.allows_loopback())?;
         if matches!(asker.id, ClientId::Registered(_)) {
-            let client = self.client(&asker).await?;
-            AuthorizationRequest::read(self, &parameters, client, asker.redirect)?;
+            self.client(&asker).await?;
         }
         Ok(())
     }

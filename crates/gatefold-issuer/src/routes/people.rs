@@ -45,7 +45,7 @@ async fn asked(
 ) -> Result<Response<Body>, PageFault> {
     let public = &issuer.settings.public_url;
     let Some(session) = issuer.session(headers).await? else {
-        return match issuer.preliminary(query).await {
+        return match issuer.judge_asker(query).await {
             Ok(()) => Ok(Page::sign_in(&issuer.settings, query, None).response()),
             Err(fault) => refused(fault),
         };

@@ -43,6 +43,24 @@ async fn a_client_registers_and_is_let_in() {
 }
 
 #[tokio::test]
+async fn a_link_to_the_gateway_leads_strangers_nowhere_else() {
+    let world = registering().await;
+    let asked = json!({ "redirect_uris": [REDIRECT] });
+    let client = register(&world, HERE, &asked).await.json();
+    let ask = || Ask::of(text(&client, "client_id"));
+    for faulty in [
+        ask().with("response_type", "x"),
+        ask().without("code_challenge"),
+        ask().with("scope", "x"),
+        ask().with("resource", "https://evil.example/mcp"),
+        ask().and("state", "twice"),
+    ] {
+        let answer = world.browser().get(&faulty.path()).await;
+        assert_eq!((answer.status, answer.header("location")), (200, ""), "{}", faulty.path());
+    }
+}
+
+#[tokio::test]
 async fn nobody_registers_unless_it_is_switched_on() {
     let world = World::open().await;
     let answer = register(&world, HERE, &json!({ "redirect_uris": [REDIRECT] })).await;
