@@ -188,6 +188,8 @@ async fn a_credential_goes_in_its_header_to_its_source_alone_and_shows_up_nowher
     for tool in ["crm__look", "other__look", "tickets__echo"] {
         call(&both(), tool, json!({})).await;
     }
+    let told = call(&client(&gateway, "", ""), "crm__look", json!({})).await;
+    assert!(told.contains("send in the header `x-crm-key`"), "{told}");
     for wrong in [&["planted-twice", "planted-twice"][..], &[""], &[&"planted-long".repeat(1000)]] {
         let wrong = wrong.iter();
         let client =
@@ -199,7 +201,11 @@ async fn a_credential_goes_in_its_header_to_its_source_alone_and_shows_up_nowher
     let seen = seen.lock().unwrap().clone();
     let keys: Vec<_> =
         seen.iter().map(|text| text.contains("\nx-api-key: planted-key\n")).collect();
-    assert_eq!(keys, [true, false], "one for the source whose header it is: {seen:?}");
+    assert_eq!(
+        keys,
+        [true, false],
+        "one for the source whose header it is, and no call without one: {seen:?}"
+    );
     assert!(seen.iter().all(|text| !text.contains("planted-ann") && !text.contains("x-crm-key")));
     let told: Vec<_> =
         [&["calls", "--json"][..], &["config", "show"], &["status", "--json"], &["doctor"]]

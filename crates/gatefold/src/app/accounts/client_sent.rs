@@ -41,7 +41,6 @@ pub(in crate::app) struct ClientSent {
     sites: ArcSwap<Vec<ClientSite>>,
     /// At most [`READY`].
     ready: Mutex<RecentMap<(Domain, UpstreamIdentity), CredentialSet>>,
-    stranger: CredentialSet,
 }
 
 /// A source whose credentials clients send.
@@ -57,7 +56,6 @@ impl ClientSent {
             key: key.derive(KEY_PURPOSE),
             sites: ArcSwap::default(),
             ready: Mutex::new(RecentMap::new(READY)),
-            stranger: CredentialSet::from([]),
         }
     }
 
@@ -116,8 +114,7 @@ impl Credentials for ClientSent {
 
     fn at_hand(&self, domain: &Domain, identity: &UpstreamIdentity) -> Option<CredentialSet> {
         let UpstreamIdentity::Client(credential) = identity else {
-            // Some servers are open to strangers for a part of what they do.
-            return Some(self.stranger.clone());
+            return None;
         };
         let sites = self.sites.load();
         let site = sites.iter().find(|site| site.domain == *domain)?;
@@ -138,30 +135,30 @@ impl Credentials for ClientSent {
         domain: &'a Domain,
         identity: &'a UpstreamIdentity,
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
-        let at_hand = self.at_hand(domain, identity);
-        let none = || CredentialError::new("clients do not send its credentials any more");
-        Box::pin(ready(at_hand.ok_or_else(none)))
+        let obtained = self.at_hand(domain, identity).ok_or_else(|| match self.header(domain) {
+            None => CredentialError::new("clients do not send its credentials any more"),
+            // A source that is open to strangers would do as one of them what its caller never asked for.
+            Some(header) => CredentialError::needs_sign_in(format!(
+                "wants a credential of its own, which the client has to send in the header `{header}`"
+            )),
+        });
+        Box::pin(ready(obtained))
     }
 
     fn refused<'a>(
         &'a self,
         domain: &'a Domain,
-        identity: &'a UpstreamIdentity,
+        _: &'a UpstreamIdentity,
         refusal: CredentialRefusal,
     ) -> BoxFuture<'a, Result<CredentialSet, CredentialError>> {
         let header = self.header(domain);
         let header = header.as_ref().map_or("that it names", HeaderName::as_str);
-        let error = match (identity, refusal.cause) {
-            (UpstreamIdentity::Client(_), RefusalCause::Forbidden) => {
+        let error = match refusal.cause {
+            RefusalCause::Forbidden => {
                 CredentialError::new(format!("the credential in `{header}` may not do that there"))
             }
-            (UpstreamIdentity::Client(_), RefusalCause::Unknown) => {
-                CredentialError::needs_sign_in(format!(
-                    "does not accept the credential that the client sends in the header `{header}`"
-                ))
-            }
-            _ => CredentialError::needs_sign_in(format!(
-                "wants a credential of its own, which the client has to send in the header `{header}`"
+            RefusalCause::Unknown => CredentialError::needs_sign_in(format!(
+                "does not accept the credential that the client sends in the header `{header}`"
             )),
         };
         Box::pin(ready(Err(error)))
