@@ -37,18 +37,43 @@ fn worked_for(metrics: &RuntimeMetrics) -> Duration {
     (0..metrics.num_workers()).map(|worker| metrics.worker_total_busy_duration(worker)).sum()
 }
 
-/// Only this C library keeps so much and has a call for it, see malloc_trim(3).
+/// From this size on, a buffer goes back to the system when it is freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const RETURNED_BYTES: std::ffi::c_int = 1 << 20;
+
+/// How much the end of each arena may keep.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const KEPT_BYTES: std::ffi::c_int = 2 << 20;
+
+/// The C library raises both bounds to what is freed, up to 32 and 64 MiB, and gives the ends of
+/// arenas back at no other time: after large answers each of 16 arenas held tens of MiB for ever.
+pub(super) fn bound_what_is_kept() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        c_library::mallopt(c_library::M_MMAP_THRESHOLD, RETURNED_BYTES);
+        c_library::mallopt(c_library::M_TRIM_THRESHOLD, KEPT_BYTES);
+    }
+}
+
+fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    c_library::malloc_trim(0);
+}
+
+/// Only this C library keeps so much and has calls for it, see mallopt(3) and malloc_trim(3).
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(
     unsafe_code,
-    reason = "a call of the C library that takes a number and touches no memory of ours"
+    reason = "calls of the C library that take numbers and touch no memory of ours"
 )]
-fn give_back() {
-    unsafe extern "C" {
-        safe fn malloc_trim(pad: usize) -> std::ffi::c_int;
-    }
-    malloc_trim(0);
-}
+mod c_library {
+    use std::ffi::c_int;
 
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn give_back() {}
+    pub(super) const M_TRIM_THRESHOLD: c_int = -1;
+    pub(super) const M_MMAP_THRESHOLD: c_int = -3;
+
+    unsafe extern "C" {
+        pub(super) safe fn malloc_trim(pad: usize) -> c_int;
+        pub(super) safe fn mallopt(parameter: c_int, value: c_int) -> c_int;
+    }
+}
