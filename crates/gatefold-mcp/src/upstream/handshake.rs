@@ -35,8 +35,9 @@ const RELAYED_WITHOUT_ROOTS: &str =
 pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
     pub(crate) offered: OfferedCapabilities,
-    /// Whether a server that was greeted in the stateless era speaks the other one too.
-    pub(crate) speaks_handshake: bool,
+    /// Whether a server that was greeted in the stateless era says that it speaks the other one too.
+    /// Not all that do say so.
+    pub(crate) names_handshake: bool,
     /// Present in the stateless era, where every request says who sends it.
     pub(crate) client: Option<Arc<SenderIdentity>>,
 }
@@ -88,10 +89,10 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     }
     let server = about.meta.and_then(|meta| meta.server);
     let greeting = greeting(server, about.capabilities, about.instructions, STATELESS_VERSION);
-    let speaks_handshake = versions
+    let names_handshake = versions
         .iter()
         .any(|version| VERSIONS.contains(&version.as_str()) && Era::of(version) == Era::Handshake);
-    Ok(Greeting { client: Some(Arc::new(client)), speaks_handshake, ..greeting })
+    Ok(Greeting { client: Some(Arc::new(client)), names_handshake, ..greeting })
 }
 
 /// Whether a server that rejected our version lists it as supported anyway.
@@ -208,7 +209,7 @@ fn greeting(
             capabilities,
             whole: server.map(|raw| raw.get().to_owned()),
         },
-        speaks_handshake: true,
+        names_handshake: true,
         client: None,
     }
 }

@@ -146,6 +146,10 @@ impl HttpWire {
         self.era == Era::Stateless
     }
 
+    pub(crate) fn has_session(&self) -> bool {
+        self.session.get().is_some()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<BackChannel>>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
