@@ -171,8 +171,7 @@ impl SessionRoots {
     }
 
     /// Asks the only client for its roots. The text is for the server.
-    pub(crate) async fn ask(&self, id: &RawValue, params: Option<&RawValue>) -> String {
-        let asked = question(methods::ROOTS_LIST, params);
+    pub(crate) async fn ask(&self, id: &RawValue, asked: Question) -> String {
         let Some(client) = self.sole.get() else { return unsupported(id, &asked.method) };
         let Ok(_place) = self.open.try_acquire() else {
             let message = format!("{OPEN_ROOTS} requests for roots are open, which is the limit");
