@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gatefold_dispatch::{AskError, Peer, Question, QuestionMode};
+use gatefold_dispatch::{AskError, ClientCapabilities, Peer, Question, QuestionMode};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
@@ -120,6 +120,11 @@ impl SessionRoots {
     /// Whether the server is told that it may ask for roots at all.
     pub(crate) fn are_offered(&self) -> bool {
         self.is_offered && self.sole.has_roots().unwrap_or(true)
+    }
+
+    /// What the only client declared that it can do, if there is one.
+    pub(crate) fn sole_capabilities(&self) -> Option<&ClientCapabilities> {
+        self.sole.get().map(Peer::capabilities)
     }
 
     fn owner(&self) -> Option<u64> {
