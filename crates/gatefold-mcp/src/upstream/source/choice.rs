@@ -104,6 +104,14 @@ impl McpSource {
         let mut state = self.lock();
         let mut key = SessionKey::main(identity);
         let mut slot = self.live_slot(&mut state, &key);
+        if slot.is_none() && client.is_some_and(has_session) {
+            // A user has few places for sessions, so the main one is not opened again for this.
+            let calls = SessionKey::handshake_calls(identity);
+            slot = self.live_slot(&mut state, &calls);
+            if slot.is_some() {
+                key = calls;
+            }
+        }
         if let Some(SessionSlot::Open(session)) = &slot
             && self.misfit(&state, session, client) == Some(Misfit::Era)
         {
