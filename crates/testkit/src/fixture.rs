@@ -8,6 +8,8 @@
 //! | `--era handshake` | serves 2025-11-25 and older; `server/discover` gets -32601 |
 //! | `--era stateless` | serves 2026-07-28 only; `initialize` gets -32022 |
 //! | `--era both` | serves both (the default) |
+//! | `--unnamed-handshake` | serves both, but names 2026-07-28 alone, and takes `initialize` only as the first request of a connection, as servers of the official SDKs do |
+//! | `--sessionless` | over HTTP, answers `initialize` without a session |
 //! | `--old VERSION` | handshake only, and `VERSION` is the newest it knows, such as 2024-11-05 |
 //! | `--exit-on-discover` | exits with 1 when it sees `server/discover` |
 //! | `--exit-on-initialize` | exits with 1 when it sees `initialize` |
@@ -54,7 +56,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use self::answers::{GARBAGE, Reply};
-pub(crate) use self::args::{Behaviour, StartMode, Streaming, Transport};
+pub(crate) use self::args::{Behaviour, Sessions, StartMode, Streaming, Transport};
 pub(crate) use self::calls::may_speak;
 pub(crate) use self::eras::{Era, STATELESS_VERSION};
 pub(crate) use self::jsonrpc::{Fault, Incoming, Request, quoted, read};

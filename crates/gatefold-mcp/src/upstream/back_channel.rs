@@ -15,9 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::message::{Reply, ServerMessage, refused};
 use super::subscription_log::SubscriptionLog;
-use crate::protocol::codes::{INTERNAL_ERROR, METHOD_NOT_FOUND};
+use crate::protocol::codes::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::{LogLevel, methods, rpc};
 
+mod question_params;
 mod router;
 mod shared_question;
 
@@ -343,7 +344,21 @@ pub(crate) fn code_of(error: &AskError) -> i64 {
     }
 }
 
-/// A server's request as a question to a client.
+/// Reads a server's request as a question to a client. The error is the answer to send instead: a
+/// client would refuse what is malformed too, or could not read it and leave the server waiting.
+pub(crate) fn read_question(
+    id: &RawValue,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<Question, String> {
+    let question = question(method, params);
+    match question_params::check(&question) {
+        Ok(()) => Ok(question),
+        Err(fault) => Err(refused(id, INVALID_PARAMS, &format!("malformed `{method}`: {fault}"))),
+    }
+}
+
+/// A question to a client.
 pub(crate) fn question(method: &str, params: Option<&RawValue>) -> Question {
     let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
     let params = params.map_or_else(none, ToOwned::to_owned);

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::ServerInfo;
+use gatefold_catalog::{ServerInfo, object_fields};
+use gatefold_dispatch::ClientCapabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -27,16 +28,17 @@ const GREETING_BYTES: u64 = 4 * 1024 * 1024;
 /// question that the call's client cannot answer gets an error. In the stateless era each call
 /// declares what its own client can do, and our own requests accept no questions.
 const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}}"#;
-/// The same if the gateway's only client has no roots.
-const RELAYED_WITHOUT_ROOTS: &str =
-    r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}}}"#;
+/// The members of it.
+const RELAYED_MEMBERS: [&str; 3] = ["elicitation", "sampling", ROOTS];
+const ROOTS: &str = "roots";
 
 /// What a server said about itself.
 pub(crate) struct Greeting {
     pub(crate) server: ServerInfo,
     pub(crate) offered: OfferedCapabilities,
-    /// Whether a server that was greeted in the stateless era speaks the other one too.
-    pub(crate) speaks_handshake: bool,
+    /// Whether a server that was greeted in the stateless era says that it speaks the other one too.
+    /// Not all that do say so.
+    pub(crate) names_handshake: bool,
     /// Present in the stateless era, where every request says who sends it.
     pub(crate) client: Option<Arc<SenderIdentity>>,
 }
@@ -88,10 +90,10 @@ async fn discover(wire: &Wire) -> Result<Greeting, GreetingError> {
     }
     let server = about.meta.and_then(|meta| meta.server);
     let greeting = greeting(server, about.capabilities, about.instructions, STATELESS_VERSION);
-    let speaks_handshake = versions
+    let names_handshake = versions
         .iter()
         .any(|version| VERSIONS.contains(&version.as_str()) && Era::of(version) == Era::Handshake);
-    Ok(Greeting { client: Some(Arc::new(client)), speaks_handshake, ..greeting })
+    Ok(Greeting { client: Some(Arc::new(client)), names_handshake, ..greeting })
 }
 
 /// Whether a server that rejected our version lists it as supported anyway.
@@ -115,8 +117,9 @@ async fn initialize(wire: &Wire, roots: &SessionRoots) -> Result<Greeting, Greet
         capabilities: &'a RawValue,
         client_info: GatewayInfo,
     }
-    let capabilities = if roots.are_offered() { RELAYED } else { RELAYED_WITHOUT_ROOTS };
-    let capabilities = serde_json::from_str(capabilities).expect("the capabilities are JSON");
+    let sole = roots.sole_capabilities().map(ClientCapabilities::raw);
+    let capabilities = relayed(sole.map_or(RELAYED, RawValue::get), roots.are_offered());
+    let capabilities = serde_json::from_str(&capabilities).expect("the capabilities are JSON");
     let (protocol_version, client_info) = (HANDSHAKE_VERSION, GatewayInfo::OWN);
     let opening = InitializeParams { protocol_version, capabilities, client_info };
     let answer = ask(wire, methods::INITIALIZE, &opening).await?;
@@ -127,6 +130,18 @@ async fn initialize(wire: &Wire, roots: &SessionRoots) -> Result<Greeting, Greet
     wire.settle(&version);
     wire.notify(rpc::notice(methods::INITIALIZED, "{}")).await.map_err(GreetingError::Wire)?;
     Ok(greeting(about.server_info, about.capabilities, about.instructions, &version))
+}
+
+/// Our capabilities, as far as we relay what is declared. If there is only one client, a server must
+/// see what that one can do: some list other tools to clients that cannot be asked.
+fn relayed(declared: &str, has_roots: bool) -> String {
+    let members = object_fields(declared).unwrap_or_default().into_iter();
+    let members = members.filter(|(key, value)| {
+        let is_relayed = RELAYED_MEMBERS.contains(&&**key) && *value != "null";
+        is_relayed && (has_roots || &**key != ROOTS)
+    });
+    let members: Vec<_> = members.map(|(key, value)| format!(r#""{key}":{value}"#)).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 async fn ask(
@@ -208,7 +223,7 @@ fn greeting(
             capabilities,
             whole: server.map(|raw| raw.get().to_owned()),
         },
-        speaks_handshake: true,
+        names_handshake: true,
         client: None,
     }
 }
@@ -216,6 +231,24 @@ fn greeting(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_sees_what_is_relayed_and_of_an_only_client_what_that_one_can_do() {
+        assert_eq!(relayed(RELAYED, true), RELAYED);
+        for (declared, has_roots, expected) in [
+            (r#"{"elicitation":{},"extensions":{"a":{}}}"#, true, r#"{"elicitation":{}}"#),
+            (
+                r#"{"roots":{"listChanged":true},"sampling":null}"#,
+                true,
+                r#"{"roots":{"listChanged":true}}"#,
+            ),
+            (r#"{"roots":{},"sampling":{ "tools":{}}}"#, false, r#"{"sampling":{ "tools":{}}}"#),
+            ("{}", true, "{}"),
+            ("7", true, "{}"),
+        ] {
+            assert_eq!(relayed(declared, has_roots), expected, "{declared}");
+        }
+    }
 
     #[test]
     fn a_server_that_lists_our_version_is_asked_again() {

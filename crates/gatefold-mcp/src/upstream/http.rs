@@ -11,7 +11,7 @@ use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use ::http::{Method, StatusCode};
 use bytes::Bytes;
 use gatefold_core::Domain;
-use gatefold_dispatch::CredentialSet;
+use gatefold_dispatch::{CredentialSet, Question};
 use gatefold_egress::{HttpClient, SendError};
 use gatefold_policy::secrecy::KnownSecrets;
 use reqwest::{Response, Url};
@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::back_channel::{
-    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
+    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, read_question, unsupported,
 };
 use super::credentials::CredentialHeaders;
 use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled, without_secrets};
@@ -144,6 +144,10 @@ impl HttpWire {
     /// Requests of the stateless era say their method and name in headers, and need no session.
     fn is_stateless(&self) -> bool {
         self.era == Era::Stateless
+    }
+
+    pub(crate) fn has_session(&self) -> bool {
+        self.session.get().is_some()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<u64, Arc<BackChannel>>> {
@@ -399,15 +403,15 @@ impl HttpWire {
     ) -> Result<(), String> {
         match method {
             methods::PING => Err(rpc::answer_with(id, "{}")),
-            methods::ROOTS_LIST if self.notices.roots.has_sole_client() => {
-                self.ask_for_roots(id, message.params);
-                Ok(())
-            }
             methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
+                let question = read_question(id, method, message.params)?;
+                if method == methods::ROOTS_LIST && self.notices.roots.has_sole_client() {
+                    self.ask_for_roots(id, question);
+                    return Ok(());
+                }
                 if method == methods::ROOTS_LIST {
                     self.notices.roots.claim(self.lock().values(), id)?;
                 }
-                let question = question(method, message.params);
                 match back_channel {
                     Some(back_channel) => back_channel.put(id, question),
                     None => self.router.put(self.lock().values(), id, question),
@@ -418,11 +422,10 @@ impl HttpWire {
     }
 
     /// Asks the only client for its roots, while other requests may be under way.
-    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
-        let (wire, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
-        let end = self.end.clone();
+    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, question: Question) {
+        let (wire, id, end) = (self.clone(), id.to_owned(), self.end.clone());
         tokio::spawn(end.run_until_cancelled_owned(async move {
-            let answer = wire.notices.roots.ask(&id, params.as_deref()).await;
+            let answer = wire.notices.roots.ask(&id, question).await;
             wire.post_answer(answer);
             wire.notices.roots.note_answered();
         }));

@@ -63,6 +63,8 @@ pub(crate) enum ConnectLack {
     Credentials,
     /// Somebody who signs in. To try again does not help.
     SignIn,
+    /// A handshake, at a server that speaks the stateless era. Its other session serves the call.
+    Handshake,
 }
 
 impl ConnectError {
@@ -111,6 +113,8 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) identity: &'a UpstreamIdentity,
     /// The era that the server spoke last.
     pub(crate) known: Option<Era>,
+    /// The era to speak, where there is no choice left.
+    pub(crate) only: Option<Era>,
     /// The only client, if there is one.
     pub(crate) sole_client: &'a SoleClient,
     pub(crate) notices: ServerNotices,
@@ -127,8 +131,7 @@ pub(crate) async fn connect(
     context: ConnectContext<'_>,
 ) -> Result<UpstreamSession, ConnectError> {
     let (domain, within) = (&settings.domain, settings.connect_deadline);
-    let only = settings.era.only();
-    let ladder = EraLadder { domain, within, limit: within, only, is_install: false, context };
+    let ladder = EraLadder { domain, within, limit: within, is_install: false, context };
     let session = match &settings.transport {
         Transport::Stdio(stdio) => ladder.local(stdio, settings.install_deadline).await,
         Transport::Http(http) => ladder.http(http).await,
@@ -148,8 +151,6 @@ struct EraLadder<'a> {
     within: Duration,
     /// The time limit that applies: longer than `within` while it may download.
     limit: Duration,
-    /// The era that the configuration chose.
-    only: Option<Era>,
     /// Whether it may have to download something first.
     is_install: bool,
     context: ConnectContext<'a>,
@@ -195,7 +196,7 @@ impl EraLadder<'_> {
     async fn stdio(&self, settings: &StdioSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.limit;
         let mut wire = self.start(settings, deadline).await?;
-        if let Some(era) = self.only {
+        if let Some(era) = self.context.only {
             let session = self.greet_stdio(&wire, era, deadline).await;
             return session.map_err(|refusal| self.failed_on(&wire, refusal));
         }
@@ -248,15 +249,15 @@ impl EraLadder<'_> {
         .map_err(|refusal| self.failed_on(&wire, refusal))
     }
 
-    /// Greets a server of both eras again if the only client is of the handshake era. The server is only
-    /// started, not asked for anything, so it may still choose.
+    /// Greets a server again that says that it speaks both eras, if the only client is of the handshake
+    /// era. The server is only started, not asked for anything, so it may still choose.
     async fn in_clients_era(
         &self,
         session: UpstreamSession,
         wire: &Arc<StdioWire>,
         deadline: Instant,
     ) -> UpstreamSession {
-        if !session.greeting.speaks_handshake || !self.context.sole_client.has_session() {
+        if !session.greeting.names_handshake || !self.context.sole_client.has_session() {
             return session;
         }
         let again = self.greet_stdio(wire, Era::Handshake, deadline).await;
@@ -313,7 +314,7 @@ impl EraLadder<'_> {
 
     async fn http(&self, settings: &HttpSettings) -> Result<UpstreamSession, ConnectError> {
         let deadline = Instant::now() + self.within;
-        if let Some(era) = self.only {
+        if let Some(era) = self.context.only {
             let session = self.http_in(era, settings, deadline).await;
             return session.map_err(|refusal| self.failed(refusal));
         }

@@ -81,7 +81,7 @@ impl<'a> ServerMessage<'a> {
     pub(crate) fn read(text: &'a [u8]) -> Option<Self> {
         let Envelope { id, method, params, result, error, .. } = Envelope::read(text).ok()?;
         let said = |member: Option<&'a RawValue>| member.filter(|raw| raw.get() != "null");
-        Some(Self { id: said(id), method, params, result: said(result), error })
+        Some(Self { id: said(id), method, params: said(params), result: said(result), error })
     }
 }
 

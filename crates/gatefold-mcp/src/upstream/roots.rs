@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use gatefold_dispatch::{AskError, Peer, Question, QuestionMode};
+use gatefold_dispatch::{AskError, ClientCapabilities, Peer, Question, QuestionMode};
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
@@ -122,6 +122,11 @@ impl SessionRoots {
         self.is_offered && self.sole.has_roots().unwrap_or(true)
     }
 
+    /// What the only client declared that it can do, if there is one.
+    pub(crate) fn sole_capabilities(&self) -> Option<&ClientCapabilities> {
+        self.sole.get().map(Peer::capabilities)
+    }
+
     fn owner(&self) -> Option<u64> {
         self.owner.get().copied()
     }
@@ -171,8 +176,7 @@ impl SessionRoots {
     }
 
     /// Asks the only client for its roots. The text is for the server.
-    pub(crate) async fn ask(&self, id: &RawValue, params: Option<&RawValue>) -> String {
-        let asked = question(methods::ROOTS_LIST, params);
+    pub(crate) async fn ask(&self, id: &RawValue, asked: Question) -> String {
         let Some(client) = self.sole.get() else { return unsupported(id, &asked.method) };
         let Ok(_place) = self.open.try_acquire() else {
             let message = format!("{OPEN_ROOTS} requests for roots are open, which is the limit");

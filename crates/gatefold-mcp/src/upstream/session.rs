@@ -24,8 +24,8 @@ mod list;
 mod listening;
 mod liveness;
 
-pub(crate) use self::list::ListError;
 pub use self::list::{LIST_BYTES, PAGES};
+pub(crate) use self::list::{ListError, ServerLists};
 use self::listening::SubscriptionKeeper;
 use self::liveness::Liveness;
 pub use self::liveness::{LATE_CALLS, PING_DEADLINE};

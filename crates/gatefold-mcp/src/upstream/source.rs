@@ -35,6 +35,7 @@ mod attendance;
 mod calls;
 mod choice;
 mod dispatched;
+mod handshakes;
 mod lists;
 mod own_lists;
 mod pool;
@@ -43,7 +44,7 @@ mod subscriptions;
 use self::lists::ListFailure;
 pub use self::lists::{GATHERING, LONGEST_GATHERING};
 use self::own_lists::{IdentityLists, OWN_LISTS};
-use self::pool::{SessionKey, SessionPool, SessionPurpose};
+use self::pool::{SessionKey, SessionPool, SessionPurpose, SessionSlot};
 use self::subscriptions::ResourceListeners;
 
 /// A session that ends sooner than this after it began counts as a failed start.
@@ -96,9 +97,8 @@ struct SourceInner {
     backoffs: Backoffs,
     /// The era that its main session spoke last.
     era: Option<Era>,
-    /// Whether a local server of both eras was switched to a client's era. It is tried only once,
-    /// since the server may not really speak the era that it claims.
-    follows_client: bool,
+    /// Until when no handshake is tried for clients of that era, because the last one failed.
+    no_handshake_until: Option<Instant>,
     roots_offer: RootsOffer,
     /// Whether a local server has started successfully in this run, so that nothing is left to
     /// download.
@@ -177,7 +177,7 @@ impl McpSource {
                 list_failure: None,
                 backoffs: Backoffs::default(),
                 era,
-                follows_client: false,
+                no_handshake_until: None,
                 roots_offer: RootsOffer::default(),
                 is_installed: false,
                 is_closed: false,
@@ -204,79 +204,118 @@ impl McpSource {
             let mut state = self.lock();
             (state.era, SessionRoots::new(self.sole_client.clone(), state.roots_offer.for_next()))
         };
-        let is_main = key.purpose == SessionPurpose::Main;
-        let known = if is_main { known } else { Some(Era::Handshake) };
+        let only = match key.purpose {
+            SessionPurpose::Main => self.settings.era.only(),
+            SessionPurpose::HandshakeCalls => Some(Era::Handshake),
+        };
         let started = Instant::now();
         let identity = &key.identity;
         let (subscriptions, listener) = (self.subscriptions.clone(), identity.clone());
         let is_wanted = move |uri: &str| subscriptions.has(&listener, uri);
         let notices = ServerNotices::new(self.updates.clone(), roots, is_wanted);
         let notices = notices.logging(&self.said);
-        let context = self.context(identity, known, notices, &ticket);
+        let context = self.context(identity, known, only, notices, &ticket);
         let sign_in = || self.credentials.sign_in(&self.settings.domain, identity);
         let sign_in_before = sign_in();
         let attempt = ladder::connect(&self.settings, context);
         let connected = self.closing.run_until_cancelled(attempt).await;
         let connected = connected.unwrap_or_else(|| Err(ConnectError::new("it was closed")));
-        let mut state = self.lock();
+        let connected = match key.purpose {
+            SessionPurpose::Main => connected,
+            SessionPurpose::HandshakeCalls => self.judge_handshake(connected).await,
+        };
         match connected {
             Ok(mut session) => {
                 session.sign_in = sign_in_before.or_else(sign_in);
-                let session = Arc::new(session);
-                let protocol = session.greeting.server.protocol.clone();
-                if is_main && known.is_some_and(|known| known != session.era()) {
-                    let before = state.status.protocol.as_deref().unwrap_or_default();
-                    tracing::info!(domain = %self.settings.domain, before, now = protocol, "speaks another era now");
-                }
-                state.is_installed = true;
+                let protocol = &session.greeting.server.protocol;
                 tracing::info!(domain = %self.settings.domain, protocol, took = ?started.elapsed(), "connected");
-                if is_main {
-                    state.era = Some(session.era());
-                    state.status.protocol = Some(protocol);
-                }
-                state.sessions.opened(key.clone(), session.clone());
-                self.set_status(&mut state, SourceState::Running, None);
-                tokio::spawn(self.clone().attend(key, session.clone()));
-                Ok(session)
+                Ok(self.take_into_use(key, session, known))
             }
             Err(error) => {
-                if !state.is_closed {
-                    let domain = &self.settings.domain;
-                    tracing::warn!(%domain, reason = error.reason, "connecting failed");
-                }
-                state.sessions.remove(&key);
-                // It may have begun to download a new version of its package.
-                state.is_installed &= !error.is_late;
-                // The server is spared nothing, and after a sign-in nobody should wait.
-                if error.lack == ConnectLack::Answer {
-                    state.backoffs.failed(identity, error.fault);
-                }
-                let to = if state.sessions.open() == 0 {
-                    SourceState::Failing
-                } else {
-                    SourceState::Running
-                };
-                self.set_status(&mut state, to, Some(error.reason.clone()));
-                state.last_lines = error.last_lines.as_slice().into();
+                self.note_unopened(&key, &error);
                 Err(Arc::new(error))
             }
         }
     }
 
+    /// Puts an open session where calls find it, and looks after it from now on.
+    fn take_into_use(
+        self: &Arc<Self>,
+        mut key: SessionKey,
+        session: UpstreamSession,
+        known: Option<Era>,
+    ) -> Arc<UpstreamSession> {
+        let session = Arc::new(session);
+        let protocol = session.greeting.server.protocol.clone();
+        let mut state = self.lock();
+        if key.purpose == SessionPurpose::HandshakeCalls && !self.may_have_two(&session) {
+            if let Some(SessionSlot::Open(former)) = state.sessions.take_over(&key) {
+                // The calls under way finish in it.
+                former.replaced.cancel();
+            }
+            key = SessionKey::main(&key.identity);
+        } else if key.purpose == SessionPurpose::Main
+            && known.is_some_and(|known| known != session.era())
+        {
+            let before = state.status.protocol.as_deref().unwrap_or_default();
+            tracing::info!(domain = %self.settings.domain, before, now = protocol, "speaks another era now");
+        }
+        state.is_installed = true;
+        if key.purpose == SessionPurpose::Main {
+            state.era = Some(session.era());
+            state.status.protocol = Some(protocol);
+        }
+        state.sessions.opened(key.clone(), session.clone());
+        self.set_status(&mut state, SourceState::Running, None);
+        tokio::spawn(self.clone().attend(key, session.clone()));
+        session
+    }
+
+    /// Notes that a session could not be opened.
+    fn note_unopened(&self, key: &SessionKey, error: &ConnectError) {
+        let (mut state, domain) = (self.lock(), &self.settings.domain);
+        state.sessions.remove(key);
+        // It may have begun to download a new version of its package.
+        state.is_installed &= !error.is_late;
+        let is_open = state.sessions.open() > 0;
+        if error.lack == ConnectLack::Handshake {
+            tracing::info!(%domain, reason = error.reason, "it takes no handshake");
+            // Nothing failed: the other session goes on, unless it was stopped meanwhile.
+            let to = match (is_open, state.sessions.is_empty()) {
+                (true, _) => SourceState::Running,
+                (false, true) => SourceState::Idle,
+                (false, false) => SourceState::Starting,
+            };
+            return self.set_status(&mut state, to, None);
+        }
+        if !state.is_closed {
+            tracing::warn!(%domain, reason = error.reason, "connecting failed");
+        }
+        // The server is spared nothing, and after a sign-in nobody should wait.
+        if error.lack == ConnectLack::Answer {
+            state.backoffs.failed(&key.identity, error.fault);
+        }
+        let to = if is_open { SourceState::Running } else { SourceState::Failing };
+        self.set_status(&mut state, to, Some(error.reason.clone()));
+        state.last_lines = error.last_lines.as_slice().into();
+    }
+
     /// Greets the server again, next to the existing session.
     async fn probe(&self, identity: &UpstreamIdentity) -> Result<UpstreamSession, ConnectError> {
-        let known = self.lock().era;
+        let (known, only) = (self.lock().era, self.settings.era.only());
         let roots = SessionRoots::new(self.sole_client.clone(), true);
         let notices = ServerNotices::new(broadcast::Sender::new(1), roots, |_| false);
         let notices = notices.logging(&self.said);
         let ticket = StartTicket::default();
-        ladder::connect(&self.settings, self.context(identity, known, notices, &ticket)).await
+        let context = self.context(identity, known, only, notices, &ticket);
+        ladder::connect(&self.settings, context).await
     }
 
     fn context<'a>(
         &'a self,
         identity: &'a UpstreamIdentity,
         known: Option<Era>,
+        only: Option<Era>,
         notices: ServerNotices,
         ticket: &'a StartTicket,
     ) -> ConnectContext<'a> {
@@ -302,6 +341,7 @@ impl McpSource {
             log,
             identity,
             known,
+            only,
             sole_client,
             notices,
             is_installed,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
-use gatefold_dispatch::ResultRoom;
+use gatefold_dispatch::{Question, ResultRoom};
 use gatefold_policy::secrecy::KnownSecrets;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
@@ -15,7 +15,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::back_channel::{
-    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, question, unsupported,
+    BackChannel, OpenQuestions, QuestionRouter, QuestionStep, read_question, unsupported,
 };
 use super::last_words::LastWords;
 use super::lines::id_of;
@@ -331,39 +331,42 @@ impl StdioConnection {
 
     /// Handles a request from the server. Nothing on the line says which of ours it belongs to.
     fn take_question(self: &Arc<Self>, id: &RawValue, method: &str, message: &ServerMessage<'_>) {
-        let roots = &self.notices.roots;
-        let answer = match method {
-            methods::PING => Some(rpc::answer_with(id, "{}")),
-            methods::ROOTS_LIST if roots.has_sole_client() => {
-                self.ask_for_roots(id, message.params);
-                None
+        let asked = match method {
+            methods::PING => Err(rpc::answer_with(id, "{}")),
+            methods::ELICIT | methods::SAMPLE | methods::ROOTS_LIST => {
+                let question = read_question(id, method, message.params);
+                question.and_then(|question| self.put_question(id, question))
             }
-            methods::ROOTS_LIST => {
-                let state = self.lock();
-                let under_way = || state.waiting.values().map(|waiting| &waiting.back_channel);
-                let question = question(method, message.params);
-                let claimed = roots.claim(under_way(), id);
-                claimed.and_then(|()| self.router.put(under_way(), id, question)).err()
-            }
-            methods::ELICIT | methods::SAMPLE => {
-                let state = self.lock();
-                let under_way = state.waiting.values().map(|waiting| &waiting.back_channel);
-                self.router.put(under_way, id, question(method, message.params)).err()
-            }
-            _ => Some(unsupported(id, method)),
+            _ => Err(unsupported(id, method)),
         };
-        if let (Some(answer), Some(writer)) = (answer, self.answers.upgrade()) {
+        if let (Err(answer), Some(writer)) = (asked, self.answers.upgrade()) {
             // With a full queue the server is not reading; it would not read this either.
             let _ = writer.try_send(OutgoingLine::of(answer));
         }
     }
 
+    /// Passes on a question. The error is the answer to send at once.
+    fn put_question(self: &Arc<Self>, id: &RawValue, question: Question) -> Result<(), String> {
+        let roots = &self.notices.roots;
+        let is_for_roots = question.method == methods::ROOTS_LIST;
+        if is_for_roots && roots.has_sole_client() {
+            self.ask_for_roots(id, question);
+            return Ok(());
+        }
+        let state = self.lock();
+        let under_way = || state.waiting.values().map(|waiting| &waiting.back_channel);
+        if is_for_roots {
+            roots.claim(under_way(), id)?;
+        }
+        self.router.put(under_way(), id, question)
+    }
+
     /// Asks the only client for its roots, while other requests may be under way.
-    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, params: Option<&RawValue>) {
-        let (connection, id, params) = (self.clone(), id.to_owned(), params.map(ToOwned::to_owned));
+    fn ask_for_roots(self: &Arc<Self>, id: &RawValue, question: Question) {
+        let (connection, id) = (self.clone(), id.to_owned());
         let asking = async move {
             let roots = &connection.notices.roots;
-            let answer = roots.ask(&id, params.as_deref()).await;
+            let answer = roots.ask(&id, question).await;
             if let Some(writer) = connection.answers.upgrade() {
                 drop(writer.send(OutgoingLine::of(answer)).await);
             }

@@ -46,6 +46,15 @@ impl Wire {
         }
     }
 
+    /// Whether the greeting began a session. Without one, a remote server could not tell which of its
+    /// questions an answer belongs to.
+    pub(crate) fn has_session(&self) -> bool {
+        match self {
+            Self::Stdio(_) => true,
+            Self::Http(wire) => wire.has_session(),
+        }
+    }
+
     /// Why the connection has ended, if it has.
     pub(crate) fn ended(&self) -> Option<String> {
         match self {

@@ -117,6 +117,12 @@ impl Gateway {
         pinned.view().domain("up").unwrap().manifest().map(|manifest| manifest.digest())
     }
 
+    /// What the status says is wrong with the source.
+    fn status_error(&self) -> Option<String> {
+        let mut reports = self.app.dispatcher().reports().into_iter();
+        reports.find(|report| report.domain.as_str() == "up").unwrap().status.error
+    }
+
     /// What models are told of the source, which has listed nothing.
     fn unlisted(&self) -> UnlistedState {
         let pinned = self.app.pin();
@@ -167,6 +173,41 @@ async fn a_malformed_list_after_a_good_one_changes_nothing() {
         server.set(method, json!({ "result": { list: [] } }));
         assert!(gateway.refresh().await);
         assert_ne!(gateway.digest(), Some(good), "{list}: an empty list is a list");
+        gateway.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_refused_list_after_a_good_one_changes_nothing_and_is_told() {
+    for (method, list) in [
+        ("tools/list", "tools"),
+        ("prompts/list", "prompts"),
+        ("resources/list", "resources"),
+        ("resources/templates/list", "resourceTemplates"),
+    ] {
+        let server = ScriptedServer::start().await;
+        let gateway = Gateway::new(&server).await;
+        assert!(gateway.refresh().await);
+        let good = gateway.digest().unwrap();
+        let refusal = |code: i64| json!({ "error": { "code": code, "message": "not today" } });
+        for (answer, told) in [
+            (refusal(-32603), format!("`{method}` was refused: not today")),
+            (json!(403), "it answered with HTTP status 403".to_owned()),
+            (json!(500), "it answered with HTTP status 500".to_owned()),
+        ] {
+            server.set(method, answer);
+            assert_eq!(gateway.refresh().await, list != "tools", "{method}: {told}");
+            assert_eq!(gateway.digest(), Some(good), "{method}: {told}");
+            let error = gateway.status_error().expect("it is told");
+            assert!(error.starts_with("its list could not be taken up: "), "{method}: {error}");
+            assert!(error.contains(&told), "{method}: {error}");
+        }
+        if list != "tools" {
+            server.set(method, refusal(-32601));
+            assert!(gateway.refresh().await);
+            assert_ne!(gateway.digest(), Some(good), "{method}: it has none any more");
+            assert_eq!(gateway.status_error(), None, "{method}");
+        }
         gateway.close().await;
     }
 }

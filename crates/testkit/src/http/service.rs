@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 use crate::Fixture;
 use crate::fixture::{
     Behaviour, DEATH_EXIT, Fault, GARBAGE, Incoming, OUTLET_LIMIT, Outlet, Peer, Reply, Request,
-    Server, Streaming, lock, may_speak, read,
+    Server, Sessions, Streaming, lock, may_speak, read,
 };
 
 const BODY_LIMIT_BYTES: usize = 64 << 20;
@@ -194,7 +194,9 @@ impl Service {
         } else {
             with_body(StatusCode::OK, JSON, text.into())
         };
-        response.headers_mut().insert(SESSION, header);
+        if self.behaviour.sessions == Sessions::Begun {
+            response.headers_mut().insert(SESSION, header);
+        }
         response
     }
 

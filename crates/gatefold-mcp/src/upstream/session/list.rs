@@ -68,6 +68,13 @@ impl ListError {
 
 type Pages = Vec<Box<RawValue>>;
 
+/// What a server listed.
+pub(crate) struct ServerLists {
+    pub(crate) manifest: Manifest,
+    /// Why one of the lists beside its tools could not be had, if so. The manifest has the former one.
+    pub(crate) failure: Option<ListError>,
+}
+
 /// A list of a server's.
 #[derive(Clone, Copy)]
 struct ServerList {
@@ -109,13 +116,13 @@ impl ServerList {
 impl UpstreamSession {
     /// Fetches everything that the server lists. Without its tools this fails. Any other list that
     /// cannot be fetched stays as it was in the former manifest, so that what is shown does not
-    /// depend on what runs.
+    /// depend on what runs. Only a list whose method the server does not know is an empty one.
     pub(crate) async fn list(
         &self,
         former: Option<&Manifest>,
         now: Timestamp,
         limit: Duration,
-    ) -> Result<Manifest, ListError> {
+    ) -> Result<ServerLists, ListError> {
         let offered = self.greeting.offered;
         let tools = async {
             match offered.tools {
@@ -142,13 +149,16 @@ impl UpstreamSession {
             self.pages_if(has_resources, TEMPLATES, limit, of_former(Manifest::templates)),
         );
         let tools: Pages = tools?.into_iter().map(|page| self.usable(page)).collect();
+        let [(prompts, no_prompts), (resources, no_resources), (templates, no_templates)] =
+            [prompts, resources, templates];
         let listing = Listing {
             tools: &tools,
             prompts: &prompts,
             resources: &resources,
             templates: &templates,
         };
-        Ok(Manifest::from_listing(self.greeting.server.clone(), listing, now))
+        let manifest = Manifest::from_listing(self.greeting.server.clone(), listing, now);
+        Ok(ServerLists { manifest, failure: no_prompts.or(no_resources).or(no_templates) })
     }
 
     /// A page of tools without those that the protocol forbids to call over HTTP.
@@ -170,30 +180,31 @@ impl UpstreamSession {
         page
     }
 
+    /// The pages of a list, or of the former one and why there is no other.
     async fn pages_if(
         &self,
         is_offered: bool,
         list: ServerList,
         limit: Duration,
         former: &[EntryDefinition],
-    ) -> Pages {
+    ) -> (Pages, Option<ListError>) {
         if !is_offered {
-            return Pages::new();
+            return (Pages::new(), None);
         }
         let listed = timeout(limit, self.pages(list)).await;
-        listed.unwrap_or(Err(ListError::Late(list.method))).unwrap_or_else(|error| match error {
-            ListError::Refused { error: RpcError { code: METHOD_NOT_FOUND, .. }, .. } => {
-                Pages::new()
+        match listed.unwrap_or(Err(ListError::Late(list.method))) {
+            Ok(pages) => (pages, None),
+            Err(ListError::Refused { error: RpcError { code: METHOD_NOT_FOUND, .. }, .. }) => {
+                (Pages::new(), None)
             }
-            error => {
-                // A connection that ended is logged elsewhere, once, unless Gatefold ended it.
-                if self.wire.ended().is_none() {
-                    let (server, kept) = (&self.greeting.server.name, former.len());
-                    tracing::warn!(server, %error, kept, "a list could not be had");
-                }
-                list.page_of(former)
+            // A connection that ended is logged elsewhere, once, unless Gatefold ended it.
+            Err(_) if self.wire.ended().is_some() => (list.page_of(former), None),
+            Err(error) => {
+                let (server, kept) = (&self.greeting.server.name, former.len());
+                tracing::warn!(server, %error, kept, "a list could not be had");
+                (list.page_of(former), Some(error))
             }
-        })
+        }
     }
 
     async fn pages(&self, list: ServerList) -> Result<Pages, ListError> {

@@ -3,10 +3,10 @@
 //! One session for each identity serves everybody who can share it. Clients cannot share one in two
 //! cases. A server that was given one client's roots must not use them for another: its session is
 //! replaced. And a server of both eras may ask questions that only the handshake era allows, so
-//! clients of that era get a session in it. At a remote server this is a second session. A local
-//! server's session is replaced, because a second one would be a second process with a state of its
-//! own. If there is only one client, everything is asked in its era, the lists included, as it would ask
-//! the server itself.
+//! clients of that era get a session in it, if the server takes their handshake (`handshakes.rs`). At a
+//! remote server this is a second session. A local server's session is replaced once the new one is
+//! open, because two would be two processes, each with a state of its own. If there is only one client,
+//! everything is asked in its era, the lists included, as it would ask the server itself.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use gatefold_core::{BusyResource, CallError, UpstreamIdentity};
 use gatefold_dispatch::{Peer, SourceState};
 use tokio::time::{Instant, sleep};
 
-use super::super::ladder::ConnectError;
+use super::super::ladder::{ConnectError, ConnectLack};
 use super::super::roots::has_session;
 use super::super::session::UpstreamSession;
 use super::super::session_places::{PlacesTaken, SessionHolder, SessionPlace};
@@ -35,7 +35,7 @@ const PLACE_LOOK: Duration = Duration::from_millis(20);
 enum Misfit {
     /// Its server has another client's roots.
     Roots,
-    /// It speaks the stateless era, and its server speaks the client's as well.
+    /// It speaks the stateless era, and its server may speak the client's as well.
     Era,
 }
 
@@ -82,8 +82,12 @@ impl McpSource {
             if reason == StartReason::Call {
                 ticket.want();
             }
-            let opened = session.await;
-            let session = opened.map_err(|error| self.unopened(error, reason))?;
+            let session = match session.await {
+                Ok(session) => session,
+                // That is known now, so the session that is open will do.
+                Err(error) if error.lack == ConnectLack::Handshake => continue,
+                Err(error) => return Err(self.unopened(error, reason)),
+            };
             if self.misfit(&self.lock(), &session, client).is_none() {
                 return Ok(session);
             }
@@ -100,19 +104,20 @@ impl McpSource {
         let mut state = self.lock();
         let mut key = SessionKey::main(identity);
         let mut slot = self.live_slot(&mut state, &key);
+        if slot.is_none() && client.is_some_and(has_session) {
+            // A user has few places for sessions, so the main one is not opened again for this.
+            let calls = SessionKey::handshake_calls(identity);
+            slot = self.live_slot(&mut state, &calls);
+            if slot.is_some() {
+                key = calls;
+            }
+        }
         if let Some(SessionSlot::Open(session)) = &slot
             && self.misfit(&state, session, client) == Some(Misfit::Era)
         {
-            if self.may_have_two(session) {
-                key = SessionKey::handshake_calls(identity);
-                slot = self.live_slot(&mut state, &key);
-            } else {
-                // From now on, this era is tried first.
-                state.era = Some(Era::Handshake);
-                state.follows_client = true;
-                replace(&mut state, session);
-                slot = None;
-            }
+            // The session stays in use until there is another: the server may refuse the handshake.
+            key = SessionKey::handshake_calls(identity);
+            slot = self.live_slot(&mut state, &key);
         }
         if let Some(SessionSlot::Open(session)) = &slot
             && self.misfit(&state, session, client) == Some(Misfit::Roots)
@@ -138,17 +143,16 @@ impl McpSource {
         if !session.notices.roots.serve(client.client()) {
             return Some(Misfit::Roots);
         }
-        let may_change =
-            self.may_have_two(session) || !state.follows_client && !session.has_tasks();
+        let is_of_another_era = session.era() == Era::Stateless && has_session(client);
         let is_chosen = self.settings.era != EraChoice::Auto;
-        let is_of_another_era =
-            session.era() == Era::Stateless && session.greeting.speaks_handshake;
-        (has_session(client) && is_of_another_era && may_change && !is_chosen)
+        // A session that ends takes its tasks with it.
+        let may_change = self.may_have_two(session) || !session.has_tasks();
+        (is_of_another_era && !is_chosen && may_change && state.may_try_handshake())
             .then_some(Misfit::Era)
     }
 
     /// Whether clients of both eras may each have a session of their own.
-    fn may_have_two(&self, session: &UpstreamSession) -> bool {
+    pub(super) fn may_have_two(&self, session: &UpstreamSession) -> bool {
         session.wire.has_headers() && self.sole_client.get().is_none()
     }
 

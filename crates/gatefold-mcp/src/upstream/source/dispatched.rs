@@ -45,8 +45,15 @@ impl Source for McpSource {
         if let Ok(runtime) = tokio::runtime::Handle::try_current()
             && self.has_misfit()
         {
-            // What it listed so far was for nobody in particular.
-            runtime.spawn(self.refresh());
+            // What it listed so far was for nobody in particular. The session for this client is
+            // listed when it is opened.
+            runtime.spawn(async move {
+                let opened = self.session(&UpstreamIdentity::Shared, StartReason::Listing, None);
+                if let Err(error) = opened.await {
+                    let domain = &self.settings.domain;
+                    tracing::debug!(%domain, %error, "there is no session for the only client");
+                }
+            });
         }
     }
 

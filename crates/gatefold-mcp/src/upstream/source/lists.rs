@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use super::super::log_budget::NAMED;
 use super::super::mirrored_arguments;
-use super::super::session::{ListError, UpstreamSession};
+use super::super::session::{ListError, ServerLists, UpstreamSession};
 use super::McpSource;
 use super::own_lists::IdentityList;
 use crate::protocol::methods;
@@ -80,18 +80,19 @@ impl McpSource {
         }
     }
 
-    /// Fetches the list. If it fails, the reason is shown until a list is used again.
+    /// Fetches the list. If it fails, or a part of it, the reason is shown until all of it is had again.
     async fn fetch_list(
         &self,
         identity: &UpstreamIdentity,
         session: &UpstreamSession,
     ) -> Result<(), ListError> {
         let fetched = self.take_up_list(identity, session).await;
-        self.lock().list_failure = fetched.as_ref().err().map(|error| ListFailure {
+        let failure = fetched.as_ref().map_or_else(Some, Option::as_ref);
+        self.lock().list_failure = failure.map(|error| ListFailure {
             reason: format!("its list could not be taken up: {error}"),
             fault: error.fault(),
         });
-        fetched
+        fetched.map(drop)
     }
 
     /// Names a few of the altered definitions. `gatefold check` lists all of them.
@@ -107,17 +108,20 @@ impl McpSource {
         }
     }
 
+    /// Takes up what the server lists, and says what could not be had of it. Without tools this fails.
     async fn take_up_list(
         &self,
         identity: &UpstreamIdentity,
         session: &UpstreamSession,
-    ) -> Result<(), ListError> {
+    ) -> Result<Option<ListError>, ListError> {
         let limit = self.settings.connect_deadline;
         let own = self.own_list(identity).map(|own| own.manifest);
         let former = own.or_else(|| self.manifest.borrow().clone());
         let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
         let listed = timeout(limit, listing).await;
-        let manifest = Arc::new(listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??);
+        let ServerLists { manifest, failure } =
+            listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??;
+        let manifest = Arc::new(manifest);
         session.set_listed();
         self.log_alterations(&manifest);
         // A list that differs only in its order is no change: some servers list in a different
@@ -127,7 +131,7 @@ impl McpSource {
         let mirroring = Arc::new(mirrored_arguments::of_manifest(&manifest));
         if *identity != UpstreamIdentity::Shared {
             self.take_own_list(identity, IdentityList { manifest, mirroring });
-            return Ok(());
+            return Ok(failure);
         }
         *self.mirroring.write().unwrap_or_else(PoisonError::into_inner) = mirroring;
         let digest = self.settings.config_digest;
@@ -142,7 +146,7 @@ impl McpSource {
             tracing::info!(domain = %self.settings.domain, tools, prompts, resources, "took up a new list of tools");
             self.keeper.keep(self.settings.domain.clone(), digest, manifest).await;
         }
-        Ok(())
+        Ok(failure)
     }
 }
 

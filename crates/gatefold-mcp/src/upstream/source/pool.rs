@@ -37,7 +37,8 @@ pub(super) struct SessionKey {
 pub(super) enum SessionPurpose {
     /// Lists, subscriptions, and the calls of everybody who needs no separate session.
     Main,
-    /// The calls of clients of the handshake era, at a remote server that speaks both eras.
+    /// The calls of clients of the handshake era, at a remote server that speaks both eras. At a local
+    /// one it becomes the main session as soon as it is open.
     HandshakeCalls,
 }
 
@@ -150,6 +151,12 @@ impl SessionPool {
     pub(super) fn opened(&mut self, key: SessionKey, session: Arc<UpstreamSession>) {
         let place = self.slots.remove(&key).and_then(|own| own.place);
         self.begin(key, SessionSlot::Open(session), place);
+    }
+
+    /// Puts the session that is being opened in the place of the main one, which is returned.
+    pub(super) fn take_over(&mut self, key: &SessionKey) -> Option<SessionSlot> {
+        let own = self.slots.remove(key)?;
+        self.slots.insert(SessionKey::main(&key.identity), own).map(|former| former.slot)
     }
 
     /// The open session that has a place among those of users, and whose it is.

@@ -28,17 +28,40 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_slow_server_that_holds_to_its_first_question_is_asked_it_again", slow_stateless),
         trial("the_era_is_remembered", remembered),
         trial("a_server_that_dies_of_its_old_era_is_started_once_more", outgrown),
-        trial("a_server_of_both_eras_is_called_in_its_clients::stdio", || follows(Wire::Stdio)),
-        trial("a_server_of_both_eras_is_called_in_its_clients::http", || follows(Wire::Http)),
-        trial("everything_is_asked_in_the_era_of_an_only_client::stdio", || alone(Wire::Stdio)),
-        trial("everything_is_asked_in_the_era_of_an_only_client::http", || alone(Wire::Http)),
         trial("the_era_of_the_configuration_is_kept_to::stdio", || chosen(Wire::Stdio)),
         trial("the_era_of_the_configuration_is_kept_to::http", || chosen(Wire::Http)),
         trial("a_change_of_era_is_noticed::stdio", || changed(Wire::Stdio)),
         trial("a_change_of_era_is_noticed::http", || changed(Wire::Http)),
+        trial("a_local_server_that_dies_of_a_handshake_goes_on_without", || {
+            untaken(Wire::Stdio, &["--exit-on-initialize"])
+        }),
+        trial("a_handshake_that_begins_no_session_is_not_used", sessionless),
     ]);
+    for wire in [Wire::Stdio, Wire::Http] {
+        let way = format!("{wire:?}").to_lowercase();
+        trials
+            .push(trial(format!("a_server_without_a_handshake_is_tried_once::{way}"), move || {
+                untaken(wire, &[])
+            }));
+        for (named, behaviour) in [("", BOTH), ("_unnamed", UNNAMED)] {
+            trials.extend([
+                trial(
+                    format!("a_server_of_both_eras_is_called_in_its_clients::{way}{named}"),
+                    move || follows(wire, behaviour),
+                ),
+                trial(
+                    format!("everything_is_asked_in_the_era_of_an_only_client::{way}{named}"),
+                    move || alone(wire, behaviour),
+                ),
+            ]);
+        }
+    }
     trials
 }
+
+const BOTH: &[&str] = &["--era", "both"];
+/// Both, and nothing says so, as with the servers of the official SDKs.
+const UNNAMED: &[&str] = &["--era", "both", "--unnamed-handshake"];
 
 const LADDER: &[(&[&str], &str)] = &[
     (&["--old", "2024-11-05"], "2024-11-05"),
@@ -125,13 +148,13 @@ async fn changed(wire: Wire) {
 }
 
 /// A server that speaks both eras may still ask questions that only the handshake era allows.
-async fn follows(wire: Wire) {
-    let upstream = Upstream::behaving("up", wire, &["--era", "both"]);
+async fn follows(wire: Wire, behaviour: &[&str]) {
+    let upstream = Upstream::behaving("up", wire, behaviour);
     let world = World::connected(&upstream.settings).await;
     let eras = || upstream.messages("tools/call").iter().map(era_of).collect::<Vec<_>>();
     let retrying = AskedClient::new(ALL, QuestionMode::ByRetry, |_| panic!("it was asked"));
     world.done(tool_call("up__echo", "{}"), retrying.caller()).await;
-    assert_eq!(eras(), [Era::Stateless]);
+    assert_eq!((eras(), upstream.count("initialize")), (vec![Era::Stateless], 0));
 
     let connected = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
     world.done(tool_call("up__ask", "{}"), connected.caller()).await;
@@ -148,24 +171,24 @@ async fn follows(wire: Wire) {
     }
 }
 
-async fn alone(wire: Wire) {
+async fn alone(wire: Wire, behaviour: &[&str]) {
     let client = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
     let lists = |upstream: &Upstream| -> Vec<Era> {
         upstream.messages("tools/list").iter().map(era_of).collect()
     };
 
-    let known = Upstream::behaving("up", wire, &["--era", "both"]);
+    let known = Upstream::behaving("up", wire, behaviour);
     let world = World::new(&[&known.settings]);
     world.dispatcher.meet(client.clone());
     assert_eq!(world.refresh().await[0].1, Ok(()));
     world.done(tool_call("up__echo", "{}"), client.caller()).await;
     assert_eq!(world.report("up").status.protocol.as_deref(), Some("2025-11-25"));
     assert_eq!(lists(&known).last(), Some(&Era::Handshake));
-    if wire == Wire::Stdio {
+    if wire == Wire::Stdio && behaviour == BOTH {
         assert_eq!((lists(&known).len(), known.processes().len()), (1, 1));
     }
 
-    let late = Upstream::behaving("up", wire, &["--era", "both"]);
+    let late = Upstream::behaving("up", wire, behaviour);
     let world = World::connected(&late.settings).await;
     assert_eq!(lists(&late), [Era::Stateless]);
     world.dispatcher.meet(client.clone());
@@ -177,14 +200,51 @@ async fn alone(wire: Wire) {
     let world = World::connected(&stateless.settings).await;
     world.dispatcher.meet(client.clone());
     world.done(tool_call("up__echo", "{}"), client.caller()).await;
-    assert_eq!((lists(&stateless).len(), stateless.count("initialize")), (1, 0));
+    assert_eq!((lists(&stateless).len(), stateless.count("initialize")), (1, 1));
+}
+
+/// A server that speaks the stateless era alone keeps its session, and whatever it has in it.
+async fn untaken(wire: Wire, behaviour: &[&str]) {
+    let upstream = Upstream::new("up", wire, Era::Stateless, behaviour);
+    let world = World::connected(&upstream.settings).await;
+    for _ in 0..2 {
+        let client = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
+        for _ in 0..2 {
+            world.done(tool_call("up__ask", "{}"), client.caller()).await;
+        }
+        assert_eq!(client.heard().len(), 2);
+    }
+    let first = upstream.processes()[0];
+    let calls = upstream.received().into_iter().filter(|one| one.method == "tools/call");
+    assert!(
+        calls
+            .map(|call| (call.pid, era_of(&call.message)))
+            .all(|own| own == (first, Era::Stateless))
+    );
+    assert_eq!((upstream.count("initialize"), upstream.count("tools/list")), (1, 1));
+    let status = world.report("up").status;
+    assert_eq!((status.error, status.protocol.as_deref()), (None, Some("2026-07-28")));
+}
+
+/// What it asks in the middle of a call could never be answered, so it is called as it is.
+async fn sessionless() {
+    let upstream = Upstream::behaving("up", Wire::Http, &[UNNAMED, &["--sessionless"]].concat());
+    let world = World::connected(&upstream.settings).await;
+    let client = AskedClient::saying(r#"{"action":"accept","content":{}}"#);
+    for _ in 0..2 {
+        world.done(tool_call("up__ask", "{}"), client.caller()).await;
+    }
+    assert_eq!(client.heard().len(), 2);
+    let eras: Vec<_> = upstream.messages("tools/call").iter().map(era_of).collect();
+    assert!(eras.iter().all(|era| *era == Era::Stateless), "{eras:?}");
+    assert_eq!(upstream.count("initialize"), 1);
 }
 
 async fn chosen(wire: Wire) {
     let client = AskedClient::new(ALL, QuestionMode::Live, |_| panic!("it was asked"));
     let choices = [EraChoice::Handshake, EraChoice::Stateless];
     for (choice, protocol) in choices.into_iter().zip(["2025-11-25", "2026-07-28"]) {
-        let mut upstream = Upstream::behaving("up", wire, &["--era", "both"]);
+        let mut upstream = Upstream::behaving("up", wire, UNNAMED);
         upstream.settings.era = choice;
         let world = World::connected(&upstream.settings).await;
         world.done(tool_call("up__echo", "{}"), client.caller()).await;

@@ -12,16 +12,16 @@ use axum::response::Response;
 use axum::routing::post;
 use futures::StreamExt as _;
 use gatefold_core::{Operation, Uri};
-use gatefold_dispatch::{Caller, RequestMeta};
+use gatefold_dispatch::{Caller, Event, QuestionMode, RequestMeta};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::timeout;
-use tokio_util::sync::DropGuard;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::asking::{ALL, AskedClient};
 use super::support::{LONG, http as at, trial};
-use super::world::{World, text, tool_call};
+use super::world::{CallTask, World, listening, text, tool_call};
 use crate::serving::serve_router;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -33,8 +33,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("a_question_beside_the_answers_finds_the_one_call_under_way", beside),
         trial("an_answer_beside_the_answers_finds_its_call", elsewhere),
         trial("a_question_beside_the_answers_that_may_be_anybodys_is_refused", anybodys),
+        trial("a_malformed_question_is_refused_and_reaches_nobody", malformed),
+        trial("a_log_message_of_a_cancelled_call_reaches_nobody", cancelled),
     ]
 }
+
+const COMPLETE: &str = "notifications/elicitation/complete";
 
 /// A server whose questions come on the stream that belongs to no request.
 struct Server {
@@ -57,6 +61,12 @@ impl Server {
             0 => json!({ "result": result }),
             _ => json!({"error": {"code": code, "message": "not any more"}}),
         }
+    }
+
+    /// Says something on the stream that belongs to no request.
+    async fn notify(&self, method: &str, params: &Value) {
+        let notice = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        self.questions.send(notice.to_string()).await.unwrap();
     }
 }
 
@@ -104,7 +114,8 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
         }}),
         Some("tools/list") => {
             let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
-            json!({"result": {"tools": [tool("ask"), tool("elsewhere"), tool("levels")]}})
+            let tools = ["ask", "elsewhere", "levels", "wait"].map(tool);
+            json!({"result": {"tools": tools}})
         }
         Some("prompts/list") => json!({"error": {"code": -32603, "message": "not today"}}),
         Some("resources/list") => {
@@ -130,8 +141,19 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
             server.questions.send(answer.to_string()).await.unwrap();
             return respond(200, "text/event-stream", "id: e1\nretry: 60000\ndata: \n\n");
         }
+        Some("tools/call") if message["params"]["name"] == "wait" => {
+            if server.together.wait().await.is_leader() {
+                server.notify(COMPLETE, &json!({"elicitationId": "began"})).await;
+            }
+            std::future::pending().await
+        }
+        Some("notifications/cancelled") => {
+            server.notify("notifications/message", &json!({"level": "error", "data": 1})).await;
+            server.notify(COMPLETE, &json!({"elicitationId": "cancelled"})).await;
+            return respond(202, "text/plain", "");
+        }
         Some("tools/call") => {
-            let told = ask(&server, &message["id"]).await;
+            let told = ask(&server, &message["id"], &message["params"]["arguments"]).await;
             json!({"result": {"content": [{"type": "text", "text": told}]}})
         }
         Some(_) if message["id"].is_null() => return respond(202, "text/plain", ""),
@@ -143,16 +165,21 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     respond(200, "application/json", answer.to_string())
 }
 
-/// Asks on the stream that belongs to no request, once for each call, and returns what came back.
-async fn ask(server: &Server, call: &Value) -> String {
+/// Asks on the stream that belongs to no request, once for each call, and returns what came back. The
+/// arguments of the call may say what is asked.
+async fn ask(server: &Server, call: &Value, arguments: &Value) -> String {
     server.together.wait().await;
     let id = format!("question of {call}");
-    let question = json!({
+    let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+    let mut question = json!({
         "jsonrpc": "2.0",
         "id": id,
         "method": "elicitation/create",
-        "params": {"message": "Who?"},
+        "params": {"message": "Who?", "requestedSchema": schema},
     });
+    for (member, value) in arguments.as_object().into_iter().flatten() {
+        question[member] = value.clone();
+    }
     let mut answers = server.answers.subscribe();
     server.questions.send(question.to_string()).await.unwrap();
     loop {
@@ -168,7 +195,9 @@ async fn lists() {
     let (url, _server) = serve(1).await;
     let world = World::connected(&at("up", &url)).await;
     let manifest = world.keeper.last();
-    assert_eq!((manifest.tools().len(), manifest.prompts().len()), (3, 0));
+    assert_eq!((manifest.tools().len(), manifest.prompts().len()), (4, 0));
+    let error = world.report("up").status.error.expect("the refusal is shown");
+    assert_eq!(error, "its list could not be taken up: `prompts/list` was refused: not today");
     assert_eq!(manifest.resources()[0].key(), "raw://1");
     assert_eq!(manifest.templates().len(), 1);
 }
@@ -224,14 +253,53 @@ async fn anybodys() {
     let (url, _server) = serve(2).await;
     let world = World::connected(&at("up", &url)).await;
     let calls = [(); 2].map(|()| {
-        let mode = gatefold_dispatch::QuestionMode::Live;
-        let client = AskedClient::new(ALL, mode, |_| panic!("it was asked"));
+        let client = AskedClient::new(ALL, QuestionMode::Live, |_| panic!("it was asked"));
         world.start("up__ask", "{}", client.caller())
     });
     for call in calls {
         let told = text(&call.await.unwrap().unwrap());
         assert!(told.contains("several requests"), "{told}");
     }
+}
+
+async fn malformed() {
+    let (url, _server) = serve(1).await;
+    let world = World::connected(&at("up", &url)).await;
+    let client = AskedClient::new(ALL, QuestionMode::Live, |_| panic!("it was asked"));
+    for question in [
+        json!({"params": {}}),
+        json!({"params": ["Who?"]}),
+        json!({"params": {"message": "Who?", "requestedSchema": "a name"}}),
+        json!({"method": "sampling/createMessage"}),
+        json!({"method": "sampling/createMessage", "params": {"messages": "Hi", "maxTokens": 9}}),
+        json!({"method": "roots/list", "params": "all"}),
+    ] {
+        let call = tool_call("up__ask", &question.to_string());
+        let result = world.done(call, client.caller()).await;
+        let told: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(told["code"], -32602, "{question}: {told}");
+    }
+}
+
+async fn cancelled() {
+    let (url, _server) = serve(2).await;
+    let world = World::connected(&at("up", &url)).await;
+    let client = AskedClient::saying("{}");
+    let (heard, mut events) = listening();
+    let callers = [(); 2].map(|()| Caller { peer: client.clone(), ..heard.clone() });
+    let cancel = CancellationToken::new();
+    let [given_up, waiting] = callers;
+    let given_up = Caller { cancel: cancel.clone(), ..given_up };
+    let calls = [given_up, waiting].map(|caller| world.start("up__wait", "{}", caller));
+    let mut next = async || match timeout(LONG, events.recv()).await.unwrap().unwrap() {
+        Event::Notice { params, .. } => params.get().to_owned(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(next().await, r#"{"elicitationId":"began"}"#);
+    cancel.cancel();
+    assert_eq!(next().await, r#"{"elicitationId":"cancelled"}"#, "the log message before it");
+    calls.iter().for_each(CallTask::abort);
 }
 
 async fn elsewhere() {

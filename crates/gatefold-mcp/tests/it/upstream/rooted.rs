@@ -17,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     vec![
         trial("one_clients_roots_are_never_another_clients", of_two_clients),
         trial("a_client_that_follows_another_is_asked_for_its_own_roots", of_many_clients),
+        trial("a_server_sees_what_an_only_client_can_do", of_one_client),
     ]
 }
 
@@ -53,6 +54,23 @@ async fn of_many_clients() {
     }
 }
 
+async fn of_one_client() {
+    for (capabilities, tools) in [(ALL, vec!["up__ask", "up__roots"]), ("{}", vec!["up__roots"])] {
+        let world = World::new(&[&rooted("up", &[])]);
+        let client =
+            AskedClient::new(
+                capabilities,
+                QuestionMode::Live,
+                |_| Ok(r#"{"roots":[]}"#.to_owned()),
+            );
+        world.dispatcher.meet(client);
+        assert_eq!(world.refresh().await[0].1, Ok(()));
+        let mut listed = world.tools();
+        listed.sort();
+        assert_eq!(listed, tools, "{capabilities}");
+    }
+}
+
 /// The first argument that turns this binary into the server.
 const SERVER: &str = "rooted-server";
 /// The argument that makes it ask as soon as it is greeted, and never again on its own.
@@ -85,6 +103,7 @@ pub(crate) fn rooted(domain: &str, args: &[&str]) -> McpSettings {
 struct RootedServer {
     is_eager: bool,
     is_offered: bool,
+    can_ask: bool,
     roots: Option<String>,
     asked: u64,
     /// The calls that wait for roots.
@@ -97,7 +116,9 @@ impl RootedServer {
         let result = |result: Value| vec![json!({"jsonrpc": "2.0", "id": id, "result": result})];
         match message["method"].as_str() {
             Some("initialize") => {
-                self.is_offered = message["params"]["capabilities"]["roots"].is_object();
+                let capabilities = &message["params"]["capabilities"];
+                self.is_offered = capabilities["roots"].is_object();
+                self.can_ask = capabilities["elicitation"].is_object();
                 result(json!({
                     "protocolVersion": "2025-11-25",
                     "capabilities": {"tools": {}},
@@ -107,8 +128,10 @@ impl RootedServer {
             Some("notifications/initialized") if self.is_eager && self.is_offered => self.ask(),
             Some("notifications/roots/list_changed") => self.ask(),
             Some("tools/list") => {
-                let schema = json!({"type": "object"});
-                result(json!({"tools": [{"name": "roots", "inputSchema": schema}]}))
+                // One tool is only for clients that can be asked.
+                let names = ["roots", "ask"].into_iter().take(1 + usize::from(self.can_ask));
+                let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
+                result(json!({"tools": names.map(tool).collect::<Vec<_>>()}))
             }
             Some("tools/call") if self.roots.is_some() || self.is_eager => {
                 let said = self.roots.as_deref().unwrap_or("no roots");

@@ -107,8 +107,12 @@ impl Upstream {
 
     /// The processes that have received anything, in order.
     pub(crate) fn processes(&self) -> Vec<u32> {
-        let mut processes: Vec<_> = self.received().iter().map(|received| received.pid).collect();
-        processes.dedup();
+        let mut processes = Vec::new();
+        for ReceivedMessage { pid, .. } in self.received() {
+            if !processes.contains(&pid) {
+                processes.push(pid);
+            }
+        }
         processes
     }
 
