@@ -8,8 +8,8 @@ use gatefold_core::ToolId;
 /// How much of a text is repeated to its sender, in characters.
 const REPEATED: usize = 100;
 
-/// How much to show of the reason why a source listed nothing, in characters.
-const SHOWN_FAILURE: usize = 120;
+/// How much to show of how to sign in at a source, in characters.
+const SHOWN_SIGN_IN: usize = 200;
 /// How many such sources an answer names.
 const TOLD_UNLISTED: usize = 8;
 
@@ -102,14 +102,15 @@ pub(crate) fn nothing_known(domain: &str, source: Option<&UnlistedSource>) -> St
             took.as_secs()
         ),
         Some(UnlistedState::Answered(fault)) => format!("{not_known} {fault}."),
-        Some(UnlistedState::Failed(failure)) => {
-            format!("{not_known} is unreachable ({}).", one_line(failure, SHOWN_FAILURE))
+        Some(UnlistedState::NeedsSignIn(how)) => {
+            format!("{not_known} {}. Tell the user.", one_line(how, SHOWN_SIGN_IN))
         }
     }
 }
 
 /// `git is starting`, for each source of a view that never listed its tools.
 pub(crate) fn unlisted(view: &View) -> Vec<String> {
+        Some(UnlistedState::Failed) => format!("{not_known} is unreachable."),
     let mut told: Vec<_> = view
         .unlisted()
         .take(TOLD_UNLISTED)
@@ -121,14 +122,15 @@ pub(crate) fn unlisted(view: &View) -> Vec<String> {
                     format!("{domain} is downloading, {} s so far", took.as_secs())
                 }
                 UnlistedState::Answered(fault) => format!("{domain} {fault}"),
-                UnlistedState::Failed(failure) => {
-                    format!("{domain} is unreachable: {}", one_line(failure, SHOWN_FAILURE))
+                UnlistedState::NeedsSignIn(how) => {
+                    format!("{domain} {}", one_line(how, SHOWN_SIGN_IN))
                 }
             }
         })
         .collect();
     let others = view.unlisted().count() - told.len();
     if others > 0 {
+                UnlistedState::Failed => format!("{domain} is unreachable"),
         told.push(format!("+{others} more"));
     }
     told
