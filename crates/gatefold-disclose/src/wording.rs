@@ -13,8 +13,13 @@ const SHOWN_SIGN_IN: usize = 200;
 /// How many such sources an answer names.
 const TOLD_UNLISTED: usize = 8;
 
-/// The hint that ends an answer to an unknown name.
+/// The gateway's hint at the end of an answer to an unknown name. Other disclosures have other tools.
 pub(crate) const BROWSE: &str = "Use discover_tools to browse available tools.";
+
+/// A text and the hint of a disclosure, if it has one.
+pub(crate) fn hinted(text: &str, hint: &str) -> String {
+    if hint.is_empty() { text.to_owned() } else { format!("{text} {hint}") }
+}
 
 /// A text in single quotes, on one line and not too long.
 pub(crate) fn quoted(text: &str) -> String {
@@ -105,12 +110,12 @@ pub(crate) fn nothing_known(domain: &str, source: Option<&UnlistedSource>) -> St
         Some(UnlistedState::NeedsSignIn(how)) => {
             format!("{not_known} {}. Tell the user.", one_line(how, SHOWN_SIGN_IN))
         }
+        Some(UnlistedState::Failed) => format!("{not_known} is unreachable."),
     }
 }
 
 /// `git is starting`, for each source of a view that never listed its tools.
 pub(crate) fn unlisted(view: &View) -> Vec<String> {
-        Some(UnlistedState::Failed) => format!("{not_known} is unreachable."),
     let mut told: Vec<_> = view
         .unlisted()
         .take(TOLD_UNLISTED)
@@ -125,12 +130,12 @@ pub(crate) fn unlisted(view: &View) -> Vec<String> {
                 UnlistedState::NeedsSignIn(how) => {
                     format!("{domain} {}", one_line(how, SHOWN_SIGN_IN))
                 }
+                UnlistedState::Failed => format!("{domain} is unreachable"),
             }
         })
         .collect();
     let others = view.unlisted().count() - told.len();
     if others > 0 {
-                UnlistedState::Failed => format!("{domain} is unreachable"),
         told.push(format!("+{others} more"));
     }
     told
@@ -143,13 +148,12 @@ pub(crate) fn nothing_fits(stand_ins: usize) -> String {
     } else {
         "The results are merely the nearest tools."
     };
-    format!("No tool matches the query. {instead} {BROWSE}")
+    format!("No tool matches the query. {instead}")
 }
 
 /// The message when it is unlikely that a tool which a search found is what was asked for.
-pub(crate) fn weakly_fits() -> String {
-    format!("No tool clearly matches the query: the right one may not be here. {BROWSE}")
-}
+pub(crate) const WEAKLY_FITS: &str =
+    "No tool clearly matches the query: the right one may not be here.";
 
 #[cfg(test)]
 mod tests {
