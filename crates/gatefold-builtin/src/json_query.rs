@@ -92,7 +92,8 @@ impl JsonQuery {
 pub(crate) fn query(text: &str, filter: &str) -> Result<BuiltinAnswer, BuiltinError> {
     let outcome = run_jq(text, filter);
     let outcome = outcome.map_err(|error| BuiltinError::Arguments(error.to_string()))?;
-    let (mut result, count) = (outcome.text, outcome.values);
+    let count = outcome.values;
+    let mut result = outcome.into_text();
     // A single string is its text, line breaks included; after anything else one more is too many.
     let is_lines = count != 1 || serde_json::from_str::<&RawValue>(&result).is_ok();
     if is_lines && result.ends_with('\n') {

@@ -24,7 +24,7 @@ pub(crate) enum WorkKind {
     /// The JSON is the message's body.
     JsonQuery,
     Text,
-    Files,
+    SearchFiles,
     /// The page is the message's body.
     Page,
 }

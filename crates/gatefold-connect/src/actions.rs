@@ -193,8 +193,11 @@ impl WrittenAction {
 }
 
 /// What a source of these actions offers.
-pub(crate) fn manifest(actions: &[WrittenAction], at: Timestamp) -> Manifest {
-    let tools = actions.iter().map(WrittenAction::tool);
+pub(crate) fn manifest<'a>(
+    actions: impl IntoIterator<Item = &'a WrittenAction>,
+    at: Timestamp,
+) -> Manifest {
+    let tools = actions.into_iter().map(WrittenAction::tool);
     tools.fold(Manifest::builder(at), gatefold_catalog::ManifestBuilder::tool).build()
 }
 

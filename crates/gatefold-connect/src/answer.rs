@@ -24,25 +24,25 @@ use crate::action::{Action, ResultShape};
 use crate::media::{MediaClass, essence};
 
 use blocks::{Block, StructuredContent, ToolResult};
-pub use extract::Extract;
-use extract::ExtractedValues;
+pub use extract::{EXTRACT_TASK, check_extract};
+pub(crate) use extract::{ExtractedValues, extract};
 
 /// The longest text of all headers, in bytes.
 const MAX_HEADER_TEXT: usize = 4 * 1024;
 
 /// What an API answered, its body read, limited and decompressed.
 #[derive(Debug, Clone)]
-pub struct ReceivedAnswer {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub body: Bytes,
+pub(crate) struct ReceivedAnswer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
     /// Where its body was cut, if it was.
-    pub cut: Option<StreamCut>,
+    pub(crate) cut: Option<StreamCut>,
 }
 
 /// Why a stream was cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StreamCut {
+pub(crate) enum StreamCut {
     /// It did not end within this time.
     Time(Duration),
     /// It did not end within the limit of bytes.
@@ -53,16 +53,17 @@ pub enum StreamCut {
 
 /// What a result depends on, besides the answer.
 #[derive(Debug, Clone, Copy)]
-pub struct AnswerReading<'a> {
-    pub action: &'a Action,
+pub(crate) struct AnswerReading<'a> {
+    pub(crate) action: &'a Action,
     /// The URL as it was sent: links are relative to it.
-    pub url: &'a Url,
-    pub extract: Option<&'a Extract>,
+    pub(crate) url: &'a Url,
+    /// What the action's program made of [`ReceivedAnswer::extractable`], if it has one.
+    pub(crate) extracted: Option<&'a Result<ExtractedValues, String>>,
     /// Which credential is configured, or what would configure one: told where the API wants another. Never
     /// its value.
-    pub credential: &'a str,
-    pub secrets: &'a KnownSecrets,
-    pub now: Timestamp,
+    pub(crate) credential: &'a str,
+    pub(crate) secrets: &'a KnownSecrets,
+    pub(crate) now: Timestamp,
 }
 
 impl StreamCut {
@@ -88,9 +89,23 @@ impl ReceivedAnswer {
         Self { status: redirect.status, headers, body: Bytes::new(), cut: None }
     }
 
+    /// The text that an action's program is given, without secrets. A failure, an empty body and a file have none.
+    pub(crate) fn extractable(
+        &self,
+        action: &Action,
+        secrets: &KnownSecrets,
+    ) -> Option<Cow<'_, str>> {
+        if self.body.is_empty() || is_failure(self.status) || self.follows_effect(action) {
+            return None;
+        }
+        self.text().map(|text| self.masked(text, secrets))
+    }
+
     /// The result for the model. An API's failure is a result too, one that says how to mend the call.
-    pub fn payload(&self, reading: &AnswerReading<'_>) -> Payload {
-        let text = self.text().map(|text| self.masked(text, reading.secrets));
+    pub(crate) fn payload(&self, reading: &AnswerReading<'_>) -> Payload {
+        // What a program has read is not read again.
+        let text = if reading.extracted.is_some() { None } else { self.text() };
+        let text = text.map(|text| self.masked(text, reading.secrets));
         let result = if self.follows_effect(reading.action) {
             self.redirected(reading)
         } else if is_failure(self.status) {
@@ -102,17 +117,15 @@ impl ReceivedAnswer {
         result.payload(reading.secrets)
     }
 
-    fn success<'t>(&self, text: Option<&'t str>, reading: &AnswerReading<'_>) -> ToolResult<'t> {
-        let mut result = match (text, reading.extract) {
+    fn success<'t>(&self, text: Option<&'t str>, reading: &AnswerReading<'t>) -> ToolResult<'t> {
+        let mut result = match (text, reading.extracted) {
             _ if self.body.is_empty() && self.cut.is_some() => ToolResult::text(""),
             _ if self.body.is_empty() => ToolResult::text(self.empty_text(reading.action)),
-            (Some(text), Some(extract)) => match extract.run(text) {
-                Ok(values) => extracted(values, reading.action.result),
-                Err(fault) => {
-                    let status = status_text(self.status);
-                    return ToolResult::error(format!("the API answered {status}, but {fault}"));
-                }
-            },
+            (_, Some(Ok(values))) => extracted(values, reading.action.result),
+            (_, Some(Err(fault))) => {
+                let status = status_text(self.status);
+                return ToolResult::error(format!("the API answered {status}, but {fault}"));
+            }
             (Some(text), None) => self.text_result(text, reading.action.result),
             (None, _) => self.media_result(reading),
         };
@@ -263,13 +276,13 @@ fn status_text(status: StatusCode) -> String {
     }
 }
 
-fn extracted(values: ExtractedValues, shape: ResultShape) -> ToolResult<'static> {
-    let mut result = ToolResult::text(values.text());
-    let Some(json) = values.json() else { return result };
+fn extracted(values: &ExtractedValues, shape: ResultShape) -> ToolResult<'_> {
+    let mut result = ToolResult::text(&values.text);
+    let Some(json) = values.json.as_deref() else { return result };
     result.structured_content = match shape {
-        ResultShape::Wrapped => Some(StructuredContent::Wrapped { result: Cow::Owned(json) }),
+        ResultShape::Wrapped => Some(StructuredContent::Wrapped { result: Cow::Borrowed(json) }),
         ResultShape::Plain if json.get().starts_with('{') => {
-            Some(StructuredContent::Plain(Cow::Owned(json)))
+            Some(StructuredContent::Plain(Cow::Borrowed(json)))
         }
         ResultShape::Plain => None,
     };

@@ -22,7 +22,7 @@ pub use action::{
     RequestBody, ResultShape, SecurityScheme, Style,
 };
 pub use actions::{ActionFault, WrittenAction};
-pub use answer::{AnswerReading, Extract, ReceivedAnswer, StreamCut};
+pub use answer::{EXTRACT_TASK, check_extract};
 pub use arguments::ArgumentCheck;
 pub use auth::{Auth, AuthError, ClientCredentials, KeyPart, KeyPlace};
 pub use openapi::{

@@ -17,19 +17,20 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
-    AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload,
-    RecentMap, Secret, Target, UnsentCause, with_causes,
+    BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload, RecentMap,
+    Secret, Target, UnsentCause, with_causes,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
 use gatefold_egress::{FirstRedirect, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
+use gatefold_worker::WorkerPool;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::actions::{self, WrittenAction};
-use crate::answer::{AnswerReading, ReceivedAnswer};
+use crate::answer::{AnswerReading, ReceivedAnswer, extract};
 use crate::auth::Auth;
 use crate::openapi::Overlay;
 use crate::request::{OperationPaths, OutgoingRequest, Routing};
@@ -105,6 +106,8 @@ pub struct HttpApi {
     client: HttpClient,
     /// Gives the credentials for each request, beside those of the settings.
     credentials: Option<Arc<dyn Credentials>>,
+    /// Run the programs of actions.
+    workers: WorkerPool,
     clock: Arc<dyn Clock>,
     limiter: Option<RateLimiter>,
     /// Masked in whatever the API says.
@@ -166,12 +169,22 @@ impl HttpApi {
         settings: HttpApiSettings,
         client: HttpClient,
         credentials: Option<Arc<dyn Credentials>>,
+        workers: WorkerPool,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        if let ApiDefinition::Written(actions) = &settings.definition
+            && !workers.is_available()
+        {
+            for action in actions.iter().filter(|action| action.extract.is_some()) {
+                let (domain, action) = (&settings.domain, &action.name);
+                tracing::warn!(%domain, action, "an action was left out: this program has no workers for its `extract`");
+            }
+        }
         Self {
             limiter: settings.rate.map(RateLimiter::new),
             client,
             credentials,
+            workers,
             clock,
             secrets: Arc::new(KnownSecrets::new(&settings.secret_values())),
             with_credentials: Mutex::default(),
@@ -192,6 +205,11 @@ impl HttpApi {
             return Err(self.not_sent(UnsentCause::Changed, reason));
         };
         let prepared = self.prepared(&target, definition)?;
+        // The definition may be of an earlier start.
+        if prepared.action.extract.is_some() && !self.workers.is_available() {
+            let reason = "this program has no workers, which its `extract` needs";
+            return Err(self.not_sent(UnsentCause::SetUp, reason));
+        }
         let arguments = arguments(&call, &prepared, &target)?;
         let request = self.request(&prepared.action, &arguments, &target)?;
         self.take_turn(&context).await?;
@@ -205,7 +223,6 @@ impl HttpApi {
             sent = self.send(&prepared, request, &context, &target).await;
         }
         let SentRequest { answer, url, signed_with } = sent?;
-        let has_program = prepared.extract.is_some();
         let secrets = self.secrets_with(signed_with);
         let answer = match answer {
             HttpAnswer::Response(response) => {
@@ -213,27 +230,24 @@ impl HttpApi {
             }
             HttpAnswer::Redirect(redirect) => ReceivedAnswer::of_redirect(&redirect),
         };
-        let (credential, now) = (self.credential(), self.clock.now());
-        let read = move || {
-            answer.payload(&AnswerReading {
-                action: &prepared.action,
-                url: &url,
-                extract: prepared.extract.as_ref(),
-                credential,
-                secrets: &secrets,
-                now,
-            })
+        let program = prepared.action.extract.as_deref();
+        let text = program.and_then(|_| answer.extractable(&prepared.action, &secrets));
+        let extracted = match program.zip(text.as_deref()) {
+            Some(job) => {
+                let effect = CallEffect::of_answered(&target.hints);
+                let (workers, principal) = (&self.workers, call.principal());
+                Some(extract(workers, principal, job, effect, context.deadline).await)
+            }
+            None => None,
         };
-        if !has_program {
-            return Ok(read());
-        }
-        // A jq program may take long, and nothing else ends it.
-        let read = tokio::task::spawn_blocking(read).await;
-        read.map_err(|_| {
-            let effect = CallEffect::of_answered(&target.hints);
-            let reason = "its `extract` failed".to_owned();
-            self.no_result(AnswerFault::Unreadable, effect, reason)
-        })
+        Ok(answer.payload(&AnswerReading {
+            action: &prepared.action,
+            url: &url,
+            extracted: extracted.as_ref(),
+            credential: self.credential(),
+            secrets: &secrets,
+            now: self.clock.now(),
+        }))
     }
 
     /// Waits for a turn, if calls are limited.
@@ -410,7 +424,10 @@ impl StatelessSource for HttpApi {
                 reading.manifest(now).boxed()
             }
             ApiDefinition::Written(written) => {
-                let manifest = actions::manifest(written, now);
+                let usable = written
+                    .iter()
+                    .filter(|action| action.extract.is_none() || self.workers.is_available());
+                let manifest = actions::manifest(usable, now);
                 std::future::ready(Ok(manifest)).boxed()
             }
         };

@@ -67,6 +67,11 @@ impl Disclosure for AutoDisclosure {
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
+        let is_unknown = matches!(result, Err(CallError::UnknownTool { .. }));
+        // Only this answer names a tool of the gateway's to go on with.
+        if is_unknown && !self.gateway.has(name) && self.is_flat(view) {
+            return Self::FLAT.render(view, name, request, result);
+        }
         self.gateway.render(view, name, request, result)
     }
 

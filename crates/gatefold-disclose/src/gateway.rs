@@ -118,7 +118,7 @@ impl Disclosure for Gateway {
         request: &Request,
         result: Result<Outcome, CallError>,
     ) -> Reply {
-        let rendering = result::Rendering::new(view, request, &self.limits);
+        let rendering = result::Rendering::new(view, request, &self.limits).hinting(BROWSE);
         if self.execute.has(name.as_str()) {
             rendering.envelope(result)
         } else {

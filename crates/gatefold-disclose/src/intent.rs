@@ -16,7 +16,7 @@ use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
-use crate::wording::{nothing_fits, quoted, weakly_fits};
+use crate::wording::{WEAKLY_FITS, nothing_fits, quoted};
 
 const DISCOVER: &str = "discover_tools";
 /// The names of its own tools.
@@ -103,7 +103,7 @@ impl IntentDisclosure {
                         domains.push(domain);
                     }
                 }
-                let note = format!("{} Nearest domains: {}.", weakly_fits(), domains.join(", "));
+                let note = format!("{WEAKLY_FITS} Nearest domains: {}.", domains.join(", "));
                 Some(json_text(&note))
             }
             Fit::Likely | Fit::Exact => None,

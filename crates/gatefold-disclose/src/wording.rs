@@ -8,13 +8,18 @@ use gatefold_core::ToolId;
 /// How much of a text is repeated to its sender, in characters.
 const REPEATED: usize = 100;
 
-/// How much to show of the reason why a source listed nothing, in characters.
-const SHOWN_FAILURE: usize = 120;
+/// How much to show of how to sign in at a source, in characters.
+const SHOWN_SIGN_IN: usize = 200;
 /// How many such sources an answer names.
 const TOLD_UNLISTED: usize = 8;
 
-/// The hint that ends an answer to an unknown name.
+/// The gateway's hint at the end of an answer to an unknown name. Other disclosures have other tools.
 pub(crate) const BROWSE: &str = "Use discover_tools to browse available tools.";
+
+/// A text and the hint of a disclosure, if it has one.
+pub(crate) fn hinted(text: &str, hint: &str) -> String {
+    if hint.is_empty() { text.to_owned() } else { format!("{text} {hint}") }
+}
 
 /// A text in single quotes, on one line and not too long.
 pub(crate) fn quoted(text: &str) -> String {
@@ -102,9 +107,10 @@ pub(crate) fn nothing_known(domain: &str, source: Option<&UnlistedSource>) -> St
             took.as_secs()
         ),
         Some(UnlistedState::Answered(fault)) => format!("{not_known} {fault}."),
-        Some(UnlistedState::Failed(failure)) => {
-            format!("{not_known} is unreachable ({}).", one_line(failure, SHOWN_FAILURE))
+        Some(UnlistedState::NeedsSignIn(how)) => {
+            format!("{not_known} {}. Tell the user.", one_line(how, SHOWN_SIGN_IN))
         }
+        Some(UnlistedState::Failed) => format!("{not_known} is unreachable."),
     }
 }
 
@@ -121,9 +127,10 @@ pub(crate) fn unlisted(view: &View) -> Vec<String> {
                     format!("{domain} is downloading, {} s so far", took.as_secs())
                 }
                 UnlistedState::Answered(fault) => format!("{domain} {fault}"),
-                UnlistedState::Failed(failure) => {
-                    format!("{domain} is unreachable: {}", one_line(failure, SHOWN_FAILURE))
+                UnlistedState::NeedsSignIn(how) => {
+                    format!("{domain} {}", one_line(how, SHOWN_SIGN_IN))
                 }
+                UnlistedState::Failed => format!("{domain} is unreachable"),
             }
         })
         .collect();
@@ -141,13 +148,12 @@ pub(crate) fn nothing_fits(stand_ins: usize) -> String {
     } else {
         "The results are merely the nearest tools."
     };
-    format!("No tool matches the query. {instead} {BROWSE}")
+    format!("No tool matches the query. {instead}")
 }
 
 /// The message when it is unlikely that a tool which a search found is what was asked for.
-pub(crate) fn weakly_fits() -> String {
-    format!("No tool clearly matches the query: the right one may not be here. {BROWSE}")
-}
+pub(crate) const WEAKLY_FITS: &str =
+    "No tool clearly matches the query: the right one may not be here.";
 
 #[cfg(test)]
 mod tests {

@@ -129,7 +129,9 @@ impl PinnedTurn {
             UpstreamIdentity::Shared => {
                 let is_known = source.manifests().borrow().is_some();
                 if !is_known {
-                    source.refresh().await?;
+                    let refreshed = source.refresh().await;
+                    slot.note_sign_in(&refreshed);
+                    refreshed?;
                 }
             }
             identity => {

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gatefold_catalog::{
-    Encoder, GroupRules, KindName, Manifest, RetrievalTexts, Snapshot, SourceEntry,
+    Encoder, GroupRules, KindName, Manifest, RetrievalTexts, Snapshot, SourceEntry, UnlistedState,
 };
-use gatefold_core::{Domain, Principal, UpstreamIdentity};
+use gatefold_core::{CallError, Domain, Principal, UpstreamIdentity};
 use gatefold_policy::Policy;
 use serde::Serialize;
 use tokio::time::Instant;
@@ -81,9 +81,25 @@ pub(crate) struct Slot {
     pub(crate) traffic: Arc<Traffic>,
     /// When a turn first asked for the source's first list.
     pub(crate) first_asked: OnceLock<Instant>,
+    /// How to sign in, if its list could last not be had for want of that.
+    sign_in: Arc<Mutex<Option<String>>>,
 }
 
 impl Slot {
+    /// Notes whether the source waits for somebody to sign in.
+    pub(crate) fn note_sign_in(&self, listed: &Result<(), CallError>) {
+        *self.sign_in.lock().unwrap_or_else(PoisonError::into_inner) = match listed {
+            Err(CallError::NeedsSignIn { reason, .. }) => Some(reason.clone()),
+            _ => None,
+        };
+    }
+
+    /// What callers are told of its failure. Its status has the reason, with paths and addresses, for people.
+    pub(crate) fn failure(&self) -> UnlistedState {
+        let sign_in = self.sign_in.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        sign_in.map_or(UnlistedState::Failed, UnlistedState::NeedsSignIn)
+    }
+
     pub(crate) fn is_personal(&self) -> bool {
         self.setup.identity != IdentityScope::Shared
     }
@@ -154,6 +170,7 @@ impl Runtime {
             let same = same.filter(|old| Arc::ptr_eq(&old.setup.source, &source.source));
             let traffic = same.map(|old| old.traffic.clone()).unwrap_or_default();
             let first_asked = same.map(|old| old.first_asked.clone()).unwrap_or_default();
+            let sign_in = same.map(|old| old.sign_in.clone()).unwrap_or_default();
             let old = same.filter(|_| keeps_limits);
             let (bulkhead, breakers, places) = match old {
                 Some(old) => (old.bulkhead.clone(), old.breakers.clone(), old.places.clone()),
@@ -165,7 +182,15 @@ impl Runtime {
             };
             (
                 domain,
-                Arc::new(Slot { setup: source, bulkhead, breakers, places, traffic, first_asked }),
+                Arc::new(Slot {
+                    setup: source,
+                    bulkhead,
+                    breakers,
+                    places,
+                    traffic,
+                    first_asked,
+                    sign_in,
+                }),
             )
         });
         let slots = Arc::new(slots.collect::<Slots>());

@@ -39,12 +39,10 @@ impl Runtime {
                 (SourceState::Failing | SourceState::Running, Some(fault)) => {
                     Some((slot, UnlistedState::Answered(fault)))
                 }
-                (SourceState::Failing, None) => {
-                    Some((slot, UnlistedState::Failed(status.error.unwrap_or_default())))
-                }
+                (SourceState::Failing, None) => Some((slot, slot.failure())),
                 // It runs, and its list took too long or was cut off.
                 (SourceState::Running, None) if status.error.is_some() => {
-                    Some((slot, UnlistedState::Failed(status.error.unwrap_or_default())))
+                    Some((slot, slot.failure()))
                 }
                 _ => {
                     let downloading = status.downloading.map(UnlistedState::Downloading);
@@ -97,16 +95,16 @@ impl PinnedTurn {
         if self.runtime.slots.get(domain).is_none_or(|slot| !slot.is_personal()) {
             return self;
         }
-        let (CallError::NeedsSignIn { reason, .. } | CallError::Unavailable { reason, .. }) = error
-        else {
-            return self;
-        };
         let slot = self.runtime.slots.get(domain);
         let fault =
             slot.and_then(|slot| slot.setup.source.answer_fault(&slot.identity(&self.principal)));
-        let state = match (fault, error) {
-            (Some(fault), CallError::Unavailable { .. }) => UnlistedState::Answered(fault),
-            _ => UnlistedState::Failed(reason.clone()),
+        let state = match (error, fault) {
+            (CallError::NeedsSignIn { reason, .. }, _) => {
+                UnlistedState::NeedsSignIn(reason.clone())
+            }
+            (CallError::Unavailable { .. }, Some(fault)) => UnlistedState::Answered(fault),
+            (CallError::Unavailable { .. }, None) => UnlistedState::Failed,
+            _ => return self,
         };
         let failed = |source: UnlistedSource| {
             if source.domain != *domain {

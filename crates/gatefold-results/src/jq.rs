@@ -1,6 +1,6 @@
-//! A jq program that a model wrote, over a kept result.
+//! jq programs over JSON: those of models, and those of a configuration.
 //!
-//! Nothing here bounds its time or its memory: it is for a process that somebody else bounds.
+//! Nothing here bounds their time or their memory: it is for a process that somebody else bounds.
 
 use std::borrow::Cow;
 
@@ -9,13 +9,9 @@ use jaq_core::load::{self, Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Error, Exn, Filter, Vars};
 use jaq_json::{Val, read};
 
-use crate::ReadingError;
 use crate::json::{JsonEvent, JsonWalk, MalformedJson};
 use crate::lines::head;
 use crate::paths;
-
-/// The longest program, in bytes.
-const MAX_PROGRAM: usize = 4_000;
 
 /// The longest number, in digits: a longer one is read in a time that grows with the square.
 const MAX_DIGITS: usize = 1_000;
@@ -42,39 +38,65 @@ const WITHHELD: &[&str] = &[
 /// What a program gave.
 #[derive(Debug)]
 pub struct JqOutcome {
-    /// A value a line, as JSON. A text alone is itself.
-    pub text: String,
+    /// A value a line, as JSON.
+    pub lines: String,
     pub values: usize,
+    /// The only value, if it is a text.
+    single: Option<String>,
+}
+
+impl JqOutcome {
+    /// A value a line, as JSON. A text alone is itself.
+    pub fn into_text(self) -> String {
+        self.single.unwrap_or(self.lines)
+    }
+}
+
+/// Why a program gave nothing.
+///
+/// The message names no tool and no parameter: each caller has others.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum JqFault {
+    /// The program is malformed, or uses what does not exist here.
+    #[error("{0}")]
+    Program(String),
+    #[error("the input is not JSON, so jq cannot read it")]
+    NotJson,
+    #[error("the input has a number of more than {MAX_DIGITS} digits, so jq cannot read it")]
+    LongNumber,
+    /// Holds what jq says, which may repeat values, and what the input is: "has the members `a`".
+    #[error("the jq program does not fit the input: {message}; the input {input}")]
+    Unfit { message: String, input: String },
+    #[error(
+        "the jq program gives more than {MAX_VALUES} values or {} MiB: select fewer, or fewer members of each",
+        MAX_OUTPUT_BYTES >> 20
+    )]
+    TooMuch,
+}
+
+/// Says what is wrong with a program, without running it.
+pub fn check(program: &str) -> Result<(), JqFault> {
+    compiled(program).map(drop)
 }
 
 /// Runs a program over a text of JSON, for as long as it takes and with as much memory.
-pub fn run(text: &str, program: &str) -> Result<JqOutcome, ReadingError> {
-    if program.len() > MAX_PROGRAM {
-        let message =
-            format!("the jq program is longer than {MAX_PROGRAM} bytes: write a shorter one");
-        return Err(ReadingError::Syntax(message));
-    }
+pub fn run(text: &str, program: &str) -> Result<JqOutcome, JqFault> {
     check_input(text)?;
     let filter = compiled(program)?;
     let harmless = without_half_pairs(text);
-    let input = read::parse_single(harmless.as_bytes()).map_err(|_| not_json())?;
+    let input = read::parse_single(harmless.as_bytes()).map_err(|_| JqFault::NotJson)?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
     let (mut lines, mut values, mut single) = (String::new(), 0, None);
     for value in filter.id.run((context, input)) {
         let value = match value.map_err(Exn::get_err) {
             Ok(value) => value,
-            Err(Ok(error)) => return Err(failure(text, &error)),
-            Err(Err(_)) => return Err(ReadingError::Syntax("the jq program broke off".to_owned())),
+            Err(Ok(error)) => return Err(unfit(text, &error)),
+            Err(Err(_)) => return Err(JqFault::Program("the jq program broke off".to_owned())),
         };
         let line = value.to_string();
         values += 1;
         if values > MAX_VALUES || lines.len() + line.len() > MAX_OUTPUT_BYTES {
-            let most = MAX_OUTPUT_BYTES >> 20;
-            let message = format!(
-                "the jq program gives more than {MAX_VALUES} values or {most} MiB: select fewer, or \
-                 fewer members of each"
-            );
-            return Err(ReadingError::TooMuch(message));
+            return Err(JqFault::TooMuch);
         }
         single = match &value {
             Val::TStr(text) if values == 1 => Some(String::from_utf8_lossy(text).into_owned()),
@@ -83,22 +105,19 @@ pub fn run(text: &str, program: &str) -> Result<JqOutcome, ReadingError> {
         lines.push_str(&line);
         lines.push('\n');
     }
-    Ok(JqOutcome { text: single.unwrap_or(lines), values })
+    Ok(JqOutcome { lines, values, single })
 }
 
 /// What fails, and the shape of what it was run over.
-fn failure(text: &str, error: &Error<Val>) -> ReadingError {
+fn unfit(text: &str, error: &Error<Val>) -> JqFault {
     let message = error.to_string();
     let message = crate::json::text_of(&message).map_or(message.clone(), Cow::into_owned);
     let message =
         if message.chars().count() > 200 { format!("{}...", head(&message, 200)) } else { message };
-    let root = paths::described(text.trim());
-    ReadingError::Unsuitable(format!(
-        "the jq program does not fit the result: {message}; the result {root}"
-    ))
+    JqFault::Unfit { message, input: paths::described(text.trim()) }
 }
 
-fn compiled(program: &str) -> Result<Filter<JustLut<Val>>, ReadingError> {
+fn compiled(program: &str) -> Result<Filter<JustLut<Val>>, JqFault> {
     let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let defs = defs.filter(|def| !WITHHELD.contains(&def.name));
     let funs = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
@@ -107,11 +126,11 @@ fn compiled(program: &str) -> Result<Filter<JustLut<Val>>, ReadingError> {
     let file = File { code: program, path: () };
     let modules = Loader::new(defs).load(&arena, file).map_err(|errors| {
         let at = errors.first().map(|(_, error)| syntax_fault(program, error));
-        ReadingError::Syntax(at.unwrap_or_else(|| "the jq program is malformed".to_owned()))
+        JqFault::Program(at.unwrap_or_else(|| "the jq program is malformed".to_owned()))
     })?;
     Compiler::default().with_funs(funs).compile(modules).map_err(|errors| {
         let unknown = errors.iter().flat_map(|(_, errors)| errors).next();
-        ReadingError::Syntax(match unknown {
+        JqFault::Program(match unknown {
             Some((name, _)) => {
                 format!("the jq program uses `{}`, which is not known here", head(name, 60))
             }
@@ -138,21 +157,12 @@ fn syntax_fault(program: &str, error: &load::Error<&str>) -> String {
     }
 }
 
-fn not_json() -> ReadingError {
-    let message = "the result is not JSON, so `jq` cannot read it: use `lines` or `grep`";
-    ReadingError::Unsuitable(message.to_owned())
-}
-
 /// Refuses what is not JSON, and what would take too long to read as jq's values.
-fn check_input(text: &str) -> Result<(), ReadingError> {
+fn check_input(text: &str) -> Result<(), JqFault> {
     let mut walk = JsonWalk::new(text);
-    while let Some(event) = walk.step().map_err(|MalformedJson| not_json())? {
+    while let Some(event) = walk.step().map_err(|MalformedJson| JqFault::NotJson)? {
         if matches!(event, JsonEvent::Number(number) if number.len() > MAX_DIGITS) {
-            let message = format!(
-                "the result has a number of more than {MAX_DIGITS} digits, so `jq` cannot read it: \
-                 use `path` or `grep`"
-            );
-            return Err(ReadingError::Unsuitable(message));
+            return Err(JqFault::LongNumber);
         }
     }
     Ok(())

@@ -37,6 +37,6 @@ pub use compact::compact;
 pub use content::ContentKind;
 pub use error::{ReadingError, ReadingErrorKind};
 pub use grep::{GrepPattern, LetterCase};
-pub use jq::{JqOutcome, run as run_jq};
+pub use jq::{JqFault, JqOutcome, check as check_jq, run as run_jq};
 pub use preview::{ResultPreview, preview};
 pub use reading::{PartRange, ReadAnswer, ResultPart, ResultReading, read};

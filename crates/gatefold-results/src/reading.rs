@@ -5,11 +5,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::grep::{self, GrepPattern, LetterCase, MAX_FOUND_BYTES};
+use crate::jq::{self, JqFault, JqOutcome};
 use crate::lines::{self, grouped};
-use crate::{KeptResult, ReadingError, TokenBudget, jq, pages, paths, sql};
+use crate::{KeptResult, ReadingError, TokenBudget, pages, paths, sql};
 
 /// What an answer needs besides the part of the text, in tokens.
 const HEADER_TOKENS: usize = 250;
+
+/// The longest jq program, in bytes.
+const MAX_PROGRAM: usize = 4_000;
 
 /// How long an argument is repeated in the call that reads on, in bytes.
 const MAX_REPEATED: usize = 200;
@@ -122,13 +126,13 @@ fn whole_part<'a>(text: &'a str, part: &ResultPart) -> Result<WholePart<'a>, Rea
             Ok(WholePart { what: format!("The value at {}", found.path), text: found.text })
         }
         ResultPart::Jq(program) => {
-            let outcome = jq::run(text, program)?;
+            let outcome = run_jq(text, program)?;
             let what = match outcome.values {
                 0 => "What jq gives, which is nothing".to_owned(),
                 1 => "What jq gives".to_owned(),
                 values => format!("The {} values that jq gives, one a line", grouped(values)),
             };
-            Ok(WholePart { what, text: outcome.text.into() })
+            Ok(WholePart { what, text: outcome.into_text().into() })
         }
         ResultPart::Sql(statement) => {
             let outcome = sql::run(text, statement)?;
@@ -140,6 +144,21 @@ fn whole_part<'a>(text: &'a str, part: &ResultPart) -> Result<WholePart<'a>, Rea
             Ok(WholePart { what, text: outcome.text.into() })
         }
     }
+}
+
+fn run_jq(text: &str, program: &str) -> Result<JqOutcome, ReadingError> {
+    if program.len() > MAX_PROGRAM {
+        let message =
+            format!("the jq program is longer than {MAX_PROGRAM} bytes: write a shorter one");
+        return Err(ReadingError::Syntax(message));
+    }
+    jq::run(text, program).map_err(|fault| match fault {
+        JqFault::Program(message) => ReadingError::Syntax(message),
+        JqFault::NotJson => ReadingError::Unsuitable(format!("{fault}: use `lines` or `grep`")),
+        JqFault::LongNumber => ReadingError::Unsuitable(format!("{fault}: use `path` or `grep`")),
+        JqFault::Unfit { .. } => ReadingError::Unsuitable(fault.to_string()),
+        JqFault::TooMuch => ReadingError::TooMuch(fault.to_string()),
+    })
 }
 
 fn characters_part(text: &str, range: PartRange) -> Result<WholePart<'_>, ReadingError> {

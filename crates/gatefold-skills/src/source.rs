@@ -254,8 +254,8 @@ fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> 
     let near: Vec<_> = near.into_iter().map(|name| format!("'{name}'")).collect();
     let advice = match (near.is_empty(), what) {
         (false, _) => format!("Did you mean {}?", near.join(" or ")),
-        (true, "skill") => "Call read_skill without a name to list them.".to_owned(),
-        (true, _) => "Call read_skill with the name alone to list its files.".to_owned(),
+        (true, "skill") => "Without a name, they are listed.".to_owned(),
+        (true, _) => "With the name alone, its files are listed.".to_owned(),
     };
     format!("Unknown {what} '{shown}'. {advice}")
 }

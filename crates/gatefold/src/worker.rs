@@ -6,8 +6,12 @@ use gatefold_worker::Task;
 pub use gatefold_worker::WorkerProgram;
 
 /// All that a worker can do.
-pub const TASKS: &[Task] =
-    &[gatefold_exchange::READ_TASK, gatefold_builtin::BUILTIN_TASK, gatefold_sql::SQLITE_TASK];
+pub const TASKS: &[Task] = &[
+    gatefold_exchange::READ_TASK,
+    gatefold_builtin::BUILTIN_TASK,
+    gatefold_connect::EXTRACT_TASK,
+    gatefold_sql::SQLITE_TASK,
+];
 
 /// Whether this program has asked whether it is a worker.
 static CAN_BE_WORKER: AtomicBool = AtomicBool::new(false);

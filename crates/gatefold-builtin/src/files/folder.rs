@@ -58,10 +58,6 @@ impl Folder {
         Self(settings)
     }
 
-    pub(super) fn settings(&self) -> &FolderSettings {
-        &self.0
-    }
-
     /// The folder itself. Its own path comes from the configuration and may have links.
     fn root(&self) -> Result<OwnedFd, BuiltinError> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

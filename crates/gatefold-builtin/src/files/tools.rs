@@ -22,28 +22,24 @@ pub(crate) fn tools(
     places: &ComputePlaces,
     workers: &Workers,
 ) -> Vec<Box<dyn BuiltinTool>> {
-    let reading = [FileAct::Read, FileAct::List, FileAct::Find, FileAct::Search];
+    let reading = [FileAct::Read, FileAct::List, FileAct::Find];
     let writing = [FileAct::Write, FileAct::Patch];
     let writing = writing.into_iter().filter(|_| settings.writes == FolderWrites::Allow);
     let folder = Arc::new(Folder::new(settings.clone()));
     let tool = |act| -> Box<dyn BuiltinTool> {
-        Box::new(FileTool {
-            act,
-            folder: folder.clone(),
-            places: places.clone(),
-            workers: workers.clone(),
-        })
+        Box::new(FileTool { act, folder: folder.clone(), places: places.clone() })
     };
-    reading.into_iter().chain(writing).map(tool).collect()
+    let search: Box<dyn BuiltinTool> =
+        Box::new(SearchFiles { folder: settings.clone(), workers: workers.clone() });
+    reading.into_iter().map(&tool).chain([search]).chain(writing.map(&tool)).collect()
 }
 
 /// What one tool does with files.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FileAct {
     Read,
     List,
     Find,
-    Search,
     Write,
     Patch,
 }
@@ -52,20 +48,24 @@ struct FileTool {
     act: FileAct,
     folder: Arc<Folder>,
     places: ComputePlaces,
+}
+
+/// `search_files`, whose pattern may take long.
+struct SearchFiles {
+    folder: FolderSettings,
     workers: Workers,
 }
 
-/// A call for a worker.
+/// A call of `search_files`, for a worker.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct FileWork {
-    act: FileAct,
+pub(crate) struct FileSearch {
     folder: FolderSettings,
     arguments: String,
 }
 
-impl FileWork {
+impl FileSearch {
     pub(crate) fn answer(self, sign: &StopSign) -> Result<BuiltinAnswer, BuiltinError> {
-        act(self.act, &Folder::new(self.folder), &self.arguments, sign)
+        walking::search(&Folder::new(self.folder), &self.arguments, sign)
     }
 }
 
@@ -79,7 +79,6 @@ fn act(
         FileAct::Read => reading::answer(folder, arguments),
         FileAct::List => walking::list(folder, arguments),
         FileAct::Find => walking::find(folder, arguments, sign),
-        FileAct::Search => walking::search(folder, arguments, sign),
         FileAct::Write => writing::write(folder, arguments),
         FileAct::Patch => writing::patch(folder, arguments, sign),
     }
@@ -91,7 +90,6 @@ impl BuiltinTool for FileTool {
             FileAct::Read => read_file(),
             FileAct::List => list_files(),
             FileAct::Find => find_files(),
-            FileAct::Search => search_files(),
             FileAct::Write => write_file(),
             FileAct::Patch => patch_file(),
         }
@@ -101,17 +99,25 @@ impl BuiltinTool for FileTool {
         &'a self,
         call: &'a BuiltinCall,
     ) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
+        let (wanted, folder, arguments) = (self.act, self.folder.clone(), call.arguments.clone());
+        async move { self.places.run(move |sign| act(wanted, &folder, &arguments, sign)).await? }
+            .boxed()
+    }
+}
+
+impl BuiltinTool for SearchFiles {
+    fn face(&self) -> ToolFace {
+        search_files()
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a BuiltinCall,
+    ) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
+        let search = FileSearch { folder: self.folder.clone(), arguments: call.arguments.clone() };
         async move {
-            if self.act == FileAct::Search {
-                // A pattern may take long.
-                let (act, folder) = (self.act, self.folder.settings().clone());
-                let work = FileWork { act, folder, arguments: call.arguments.clone() };
-                let work = CallerWork::new(WorkKind::Files, &work)?;
-                return self.workers.run(&call.principal, &work, &[]).await;
-            }
-            let (wanted, folder, arguments) =
-                (self.act, self.folder.clone(), call.arguments.clone());
-            self.places.run(move |sign| act(wanted, &folder, &arguments, sign)).await?
+            let work = CallerWork::new(WorkKind::SearchFiles, &search)?;
+            self.workers.run(&call.principal, &work, &[]).await
         }
         .boxed()
     }

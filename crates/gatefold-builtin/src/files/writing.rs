@@ -203,7 +203,10 @@ fn put(
     let at = folder.made_directory(&parent)?;
     let mode = match rustix::fs::statat(&at, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(_) if former == FormerFile::Refused => {
-            return Err(fault::wrong(path, "exists already; set `overwrite`, or use `patch_file`"));
+            return Err(fault::wrong(
+                path,
+                "exists already; set `overwrite`, or change a part of it instead",
+            ));
         }
         Ok(stat) => {
             folder::plain(path, &stat)?;

@@ -166,7 +166,8 @@ async fn a_diff_from_nothing_makes_the_file() {
                 @@ -0,0 +1,2 @@\n+a\n+b\n\\ No newline at end of file\n";
     assert_eq!(file.patch("sub/n.txt", diff).await, "created `sub/n.txt`, 3 bytes");
     assert_eq!(file.text("sub/n.txt"), "a\nb");
-    let error = "error: `sub/n.txt` exists already; set `overwrite`, or use `patch_file`";
+    let error =
+        "error: `sub/n.txt` exists already; set `overwrite`, or change a part of it instead";
     assert_eq!(file.patch("sub/n.txt", diff).await, error);
     let missing = file.patch("no.txt", "@@ -1 +1 @@\n-a\n+b\n").await;
     assert_eq!(missing, "error: `no.txt` does not exist");

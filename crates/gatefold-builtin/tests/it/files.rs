@@ -168,7 +168,7 @@ async fn a_file_is_written_whole_and_replaced_only_on_demand() {
     own.check(
         "write_file",
         write(false),
-        "error: `a.txt` exists already; set `overwrite`, or use `patch_file`",
+        "error: `a.txt` exists already; set `overwrite`, or change a part of it instead",
     )
     .await;
     assert_eq!(own.text("a.txt"), "one\ntwo\nthree\n");

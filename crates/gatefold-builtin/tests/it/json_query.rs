@@ -36,6 +36,22 @@ async fn values_are_selected_from_a_kept_result() {
 }
 
 #[tokio::test]
+async fn what_cannot_be_read_leads_to_no_parameter_that_there_is_not() {
+    let ask = async |json: &str, filter: &str| {
+        let arguments = json!({ "json": json, "filter": filter });
+        said(&toolbox(), "json_query", &arguments).await
+    };
+    let not_json = "error: the input is not JSON, so jq cannot read it";
+    assert_eq!(ask("a,b\n1,2\n", ".").await, not_json);
+    let digits = "error: the input has a number of more than 1000 digits, so jq cannot read it";
+    assert_eq!(ask(&"1".repeat(2_000), ".").await, digits);
+    assert_eq!(
+        ask(r#"{"a":1}"#, ".a.b").await,
+        "error: the jq program does not fit the input: cannot index 1 with \"b\"; the input has the members `a`"
+    );
+}
+
+#[tokio::test]
 async fn hostile_programs_and_texts_end_soon() {
     let start = Instant::now();
     for (json, filter) in [

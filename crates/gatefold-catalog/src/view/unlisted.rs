@@ -15,7 +15,7 @@ pub struct UnlistedSource {
     pub state: UnlistedState,
 }
 
-/// Why a source has not listed anything.
+/// Why a source has not listed anything, in what a caller may know: no address, no path and nothing that it said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UnlistedState {
     /// Its first attempt has not finished.
@@ -24,8 +24,10 @@ pub enum UnlistedState {
     Downloading(Duration),
     /// It answers, but not with its list.
     Answered(AnswerFault),
-    /// Why its last attempt failed.
-    Failed(String),
+    /// Nobody can use it before somebody signs in. Says how, behind the source's name.
+    NeedsSignIn(String),
+    /// Its last attempt failed.
+    Failed,
 }
 
 impl View {

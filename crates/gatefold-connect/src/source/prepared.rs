@@ -2,14 +2,12 @@ use gatefold_catalog::ToolDefinition;
 use serde::Deserialize;
 
 use crate::action::Action;
-use crate::answer::Extract;
 use crate::arguments::ArgumentCheck;
 
-/// A tool's action with what checks its arguments and reads its answers, made once for many calls.
+/// A tool's action with what checks its arguments, made once for many calls.
 pub(super) struct PreparedAction {
     pub(super) action: Action,
     pub(super) check: ArgumentCheck,
-    pub(super) extract: Option<Extract>,
 }
 
 #[derive(Deserialize)]
@@ -31,8 +29,7 @@ impl PreparedAction {
             .map_err(|error| format!("what was kept of this tool cannot be read: {error}"))?;
         let check = ArgumentCheck::new(definition.input_schema())
             .map_err(|error| format!("the schema of its arguments cannot be used: {error}"))?;
-        let extract = action.extract.as_deref().map(Extract::new).transpose()?;
-        Ok(Self { action, check, extract })
+        Ok(Self { action, check })
     }
 }
 

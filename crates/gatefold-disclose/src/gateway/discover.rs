@@ -16,7 +16,7 @@ use crate::arguments::Arguments;
 use crate::cursor::Pages;
 use crate::surface::{Reply, SearchAnswer, Step, UsageError, raw};
 use crate::wording::{
-    described, listed, nothing_fits, nothing_known, quoted, unlisted, weakly_fits,
+    BROWSE, WEAKLY_FITS, described, hinted, listed, nothing_fits, nothing_known, quoted, unlisted,
 };
 use answers::{DomainLine, DomainTools, GroupLine, Page, Summary, ToolLine};
 
@@ -407,9 +407,9 @@ impl<'a> BrowseRequest<'a> {
         match fit {
             Fit::None => {
                 let unknown = entry.and_then(|entry| self.unknown(entry));
-                unknown.or_else(|| Some(nothing_fits(hits.len())))
+                unknown.or_else(|| Some(hinted(&nothing_fits(hits.len()), BROWSE)))
             }
-            Fit::Weak => Some(weakly_fits()),
+            Fit::Weak => Some(hinted(WEAKLY_FITS, BROWSE)),
             Fit::Likely | Fit::Exact => None,
         }
     }

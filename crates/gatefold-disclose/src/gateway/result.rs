@@ -10,7 +10,7 @@ use super::GatewayLimits;
 use crate::arguments::{json_text, object, object_text, unquoted};
 use crate::blocks::{Block, ResultParts};
 use crate::surface::{Reply, UsageError, text_block};
-use crate::wording::{BROWSE, listed, unknown_tool};
+use crate::wording::{hinted, listed, unknown_tool};
 
 /// The protocol's code for a client that lacks a required capability (MCP 2026-07-28).
 const MISSING_CAPABILITY: i64 = -32021;
@@ -26,14 +26,14 @@ pub(crate) struct Rendering<'a> {
     /// What the client called it, if that is not its id.
     called: Option<&'a str>,
     limits: &'a GatewayLimits,
-    /// How to find a tool's name, as a sentence.
+    /// How to find a tool's name, as a sentence, if the surface has a tool for that.
     hint: &'a str,
 }
 
 impl<'a> Rendering<'a> {
     pub(crate) fn new(view: &'a View, request: &'a Request, limits: &'a GatewayLimits) -> Self {
         let tool = request.entry.as_ref().and_then(|entry| view.tool_of(entry));
-        Self { view, operation: &request.operation, tool, called: None, limits, hint: BROWSE }
+        Self { view, operation: &request.operation, tool, called: None, limits, hint: "" }
     }
 
     /// The same for a client that lists the tool under another name.
@@ -41,7 +41,7 @@ impl<'a> Rendering<'a> {
         Self { called: Some(name), ..self }
     }
 
-    /// The same with another way to find a tool's name.
+    /// The same with a way to find a tool's name.
     pub(crate) fn hinting(self, hint: &'a str) -> Self {
         Self { hint, ..self }
     }
@@ -107,6 +107,15 @@ impl<'a> Rendering<'a> {
         self.called.unwrap_or_else(id)
     }
 
+    /// How the tool is called, by the name that the client knows.
+    fn signature(&self, tool: &Tool) -> String {
+        let signature = call_signature(tool);
+        match self.called {
+            Some(name) => signature.replacen(tool.id().as_str(), name, 1),
+            None => signature.into_owned(),
+        }
+    }
+
     fn source_result(&self, result: &str) -> String {
         object_text([("tool", json_text(self.name()).as_str()), ("result", result)])
     }
@@ -124,7 +133,7 @@ impl<'a> Rendering<'a> {
             fields.push(("differs", &differs));
         }
         let shown = signature == Signature::Always || !differences.is_empty();
-        let signature = if shown { json_text(&call_signature(tool)) } else { String::new() };
+        let signature = if shown { json_text(&self.signature(tool)) } else { String::new() };
         if shown {
             fields.push(("signature", &signature));
         }
@@ -158,7 +167,7 @@ impl<'a> Rendering<'a> {
         let name = self.name();
         let text = match error {
             CallError::UnknownTool { name, nearest } if nearest.is_empty() => {
-                format!("{} {}", unknown_tool(self.view, name.as_str(), nearest), self.hint)
+                hinted(&unknown_tool(self.view, name.as_str(), nearest), self.hint)
             }
             CallError::UnknownTool { name, nearest } => {
                 unknown_tool(self.view, name.as_str(), nearest)

@@ -13,6 +13,7 @@ mod catalogue;
 mod chance;
 mod claims;
 mod lines;
+mod named_tools;
 mod rebuilds;
 
 fn main() -> ExitCode {
@@ -33,6 +34,10 @@ fn main() -> ExitCode {
         rebuilds::every_surface_is_the_same(&sources, sources.len());
         Ok(())
     });
-    let trials = claims::ALL.iter().map(trial).chain([always]).collect();
+    let names = Trial::test("no_text_names_a_tool_that_its_surface_lacks", || {
+        named_tools::no_text_names_a_tool_that_its_surface_lacks();
+        Ok(())
+    });
+    let trials = claims::ALL.iter().map(trial).chain([always, names]).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -20,7 +20,7 @@ const REBUILDS: usize = 100;
 const LARGE_SURFACE: usize = 500;
 const LARGE_STEP: usize = 50;
 
-fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
+pub(crate) fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
     let legacy = ToolMode::Legacy;
     let skills = SkillMode::Inline;
     let modes = ToolModes { connectors: legacy, databases: legacy, mcp: legacy, skills };

@@ -7,7 +7,7 @@ use gatefold_exchange::{Exchange, List};
 use tokio::time::Instant;
 
 use crate::turns::{call, standard, text, turn};
-use crate::world::{DOWNLOAD, World};
+use crate::world::{DOWNLOAD, SIGN_IN, World};
 
 const CALL: &str = r#"{"tool_name":"up__echo","arguments":{"n":7}}"#;
 
@@ -72,22 +72,32 @@ async fn a_source_that_downloads_is_named_with_how_long_it_has() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_failed_is_named_with_its_reason() {
-    let (world, exchange) = exchange(Err("no such program"));
+async fn a_source_that_failed_is_named_without_what_only_people_may_know() {
+    let (world, exchange) = exchange(Err("there is no program `/srv/up`"));
     let began = Instant::now();
     let of = || turn(&exchange, "ann", "gateway");
     let found = text(call(&of(), "discover_tools", "{}").await);
-    assert!(found.contains("up is unreachable: no such program"), "{found}");
+    assert!(found.contains(r#"\"not_known_yet\":[\"up is unreachable\"]"#), "{found}");
     for (name, arguments) in
         [("execute_tool", CALL), ("get_tool_schema", r#"{"tool_name":"up__echo"}"#)]
     {
         let told = text(call(&of(), name, arguments).await);
         let expected = "Unknown tool 'up__echo'. The tools of 'up' are not known yet: upstream \
-                        server 'up' is unreachable (no such program).";
-        assert!(told.contains(expected), "{told}");
+                        server 'up' is unreachable.";
+        assert!(told.contains(expected) && !told.contains("/srv"), "{told}");
     }
     assert_eq!(began.elapsed(), Duration::ZERO);
     assert_eq!(world.calls(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_waits_for_a_sign_in_says_how() {
+    let (_world, exchange) = exchange(Err(SIGN_IN));
+    let of = || turn(&exchange, "ann", "gateway");
+    let found = text(call(&of(), "discover_tools", "{}").await);
+    assert!(found.contains(&format!("up {SIGN_IN}")), "{found}");
+    let told = text(call(&of(), "execute_tool", CALL).await);
+    assert!(told.contains(&format!("server 'up' {SIGN_IN}. Tell the user.")), "{told}");
 }
 
 #[tokio::test(start_paused = true)]

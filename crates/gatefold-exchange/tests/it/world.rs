@@ -21,6 +21,9 @@ use tokio::sync::watch;
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
+/// The reason of a start that waits for somebody to sign in.
+pub(crate) const SIGN_IN: &str = "needs somebody to sign in: `gatefold login up`";
+
 /// A start that takes so long downloads, and has for a while.
 pub(crate) const DOWNLOAD: Duration = Duration::from_mins(3);
 const DOWNLOADING: Duration = Duration::from_secs(23);
@@ -162,13 +165,14 @@ impl Source for Echo {
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {
         Box::pin(async move {
-            let domain = self.domain.clone();
-            let unavailable = |reason: &str| CallError::Unavailable {
-                domain,
-                reason: reason.to_owned(),
-                source: None,
+            let failed = |reason: &str| {
+                let (domain, reason) = (self.domain.clone(), reason.to_owned());
+                if reason == SIGN_IN {
+                    return CallError::NeedsSignIn { domain, reason };
+                }
+                CallError::Unavailable { domain, reason, source: None }
             };
-            tokio::time::sleep(self.start.map_err(unavailable)?).await;
+            tokio::time::sleep(self.start.map_err(failed)?).await;
             self.manifest.send_replace(Some(self.listing.clone()));
             Ok(())
         })

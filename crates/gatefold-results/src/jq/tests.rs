@@ -3,7 +3,7 @@ use super::*;
 const TEXT: &str = r#"{"items":[{"id":1,"name":"ann","tags":["x","y"]},{"id":2,"name":"bob","tags":[]}],"n":null,"half":"\ud83d"}"#;
 
 fn ask(program: &str) -> Result<String, String> {
-    run(TEXT, program).map(|outcome| outcome.text).map_err(|error| error.to_string())
+    run(TEXT, program).map(JqOutcome::into_text).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -53,9 +53,14 @@ fn a_program_that_fails_says_where_and_what_is_there() {
         (".items | ) x", "the jq program is malformed at character 10: `) x`"),
         (".items | foo", "the jq program uses `foo`, which is not known here"),
         ("env", "the jq program uses `env`, which is not known here"),
+        ("$ENV.HOME", "the jq program uses `$ENV`, which is not known here"),
+        ("halt", "the jq program uses `halt`, which is not known here"),
+        ("halt_error", "the jq program uses `halt_error`, which is not known here"),
+        ("input", "the jq program uses `input`, which is not known here"),
+        ("import \"x\" as x; .", "the jq program imports a file, which it may not"),
         (
             ".items.name",
-            "the jq program does not fit the result: cannot index [{\"id\":1,\"name\":\"ann\",\"tags\":[\"x\",\"y\"]},{\"id\":2,\"name\":\"bob\",\"tags\":[]}] with \"name\"; the result has the members `items`, `n`, `half`",
+            "the jq program does not fit the input: cannot index [{\"id\":1,\"name\":\"ann\",\"tags\":[\"x\",\"y\"]},{\"id\":2,\"name\":\"bob\",\"tags\":[]}] with \"name\"; the input has the members `items`, `n`, `half`",
         ),
     ] {
         if ask(program) != Err(error.to_owned()) {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use gatefold_catalog::{SKILL_STUB_LENGTH, SKILLS_HEADING, marked, skill_stub};
+use gatefold_catalog::{SKILL_STUB_LENGTH, marked, skill_stub};
 use gatefold_core::Payload;
 use serde_json::{Map, Value, json};
 
@@ -13,6 +13,11 @@ use super::named_tools::NamedTool;
 use super::payload;
 use crate::uris::{self, MAIN};
 use crate::{Skill, SkillFile, language, media_type};
+
+/// What stands above the skills. What a client calls this tool depends on how tools are shown to it, so no text here has
+/// the tool's name.
+pub(super) const HEADING: &str = "## Available Skills\n\
+    Load the full content of one by its name before executing any of these:";
 
 /// The most skills that one list names.
 const LISTED: usize = 200;
@@ -29,7 +34,7 @@ pub(super) fn list<'a>(skills: impl Iterator<Item = &'a Skill>) -> Payload {
     let lines: Vec<_> = listed.iter().map(|skill| stub(skill)).collect();
     let mut text = match lines.as_slice() {
         [] => "No skills are available.".to_owned(),
-        lines => format!("{SKILLS_HEADING}\n{}", lines.join("\n")),
+        lines => format!("{HEADING}\n{}", lines.join("\n")),
     };
     if skills.len() > LISTED {
         let _ = write!(text, "\n+{} more: search for one", skills.len() - LISTED);
@@ -54,15 +59,17 @@ pub(super) fn skill<'a>(
     }
     if !files.is_empty() {
         text.push_str(
-            "\n\n## Files of this skill\nCall read_skill(name, file) to read one. Scripts are given, not \
-             run.",
+            "\n\n## Files of this skill\nRead one as you read this, with its path as 'file'. Scripts are given, \
+             not run.",
         );
         for file in &files {
             let _ = write!(text, "\n- `{}` ({}, {})", file.path, language(&file.path), size(file));
         }
     }
     if !tools.is_empty() {
-        text.push_str("\n\n## Tools that this skill names");
+        text.push_str(
+            "\n\n## Tools that this skill names\nCall each as you call the other tools of its domain.",
+        );
         for tool in tools {
             let _ = write!(text, "\n- `{}`", tool.signature);
         }

@@ -1,14 +1,14 @@
 //! What a folder of skills offers.
 
 use gatefold_catalog::{
-    Alteration, Change, Manifest, ResourceSpec, SKILLS_HEADING, ServerInfo, Supplement,
-    TemplateSpec, ToolSpec, ToolTopic, TopicText, one_line,
+    Alteration, Change, Manifest, ResourceSpec, ServerInfo, Supplement, TemplateSpec, ToolSpec,
+    ToolTopic, TopicText, one_line,
 };
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Value, json};
 
 use super::SkillSourceSettings;
-use super::answers::stub;
+use super::answers::{HEADING, stub};
 use crate::uris::{self, TEMPLATE};
 use crate::{Skill, SkillSet};
 
@@ -149,7 +149,7 @@ fn description(set: &SkillSet, open: &[&Skill]) -> String {
     }
     let is_all = stubs.len() == set.skills().len();
     let more = if is_all { "" } else { "\nThere are more: call it without a name to list them." };
-    format!("{what}\n\n{SKILLS_HEADING}\n{}{more}", stubs.join("\n"))
+    format!("{what}\n\n{HEADING}\n{}{more}", stubs.join("\n"))
 }
 
 fn output_schema() -> Value {

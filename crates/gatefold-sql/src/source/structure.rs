@@ -129,7 +129,7 @@ fn unknown_table(known: &KnownSchema, written: &str) -> ToolError {
     } else if names.len() <= NAMED_TABLES {
         let _ = write!(message, "; the tables: {}", names.join(", "));
     } else {
-        message.push_str("; `list_tables` lists those there are");
+        message.push_str("; list the tables to see those there are");
     }
     ToolError::Arguments(message)
 }

@@ -12,8 +12,8 @@ use sqlx::sqlite::LockedSqliteHandle;
 use super::functions::{FunctionAnswer, FunctionArgument, LinearFunction};
 use super::watch::{AuthorizerRequest, StatementWatch};
 
-/// How many instructions of SQLite's machine run between two looks at the clock and the memory. Each
-/// allocates [`MAX_LENGTH`] bytes at most.
+/// How many instructions of SQLite's machine run between two looks at the clock. Each reads or makes [`MAX_LENGTH`]
+/// bytes at most.
 const PROGRESS_INSTRUCTIONS: i32 = 100;
 
 /// The longest text or blob, in bytes, that a statement may read or make.
@@ -80,7 +80,7 @@ pub(super) fn guard(
     // The connection owns this closure, and with it a share of the watch, until its last statement is
     // gone: so the bare pointer below outlives every call of the authorizer.
     let shared = Arc::clone(watch);
-    handle.set_progress_handler(PROGRESS_INSTRUCTIONS, move || shared.goes_on(memory_used()));
+    handle.set_progress_handler(PROGRESS_INSTRUCTIONS, move || shared.goes_on());
     let db = handle.as_raw_handle().as_ptr();
     // SAFETY: the handle is locked, so nobody else uses `db`; the user data lives as said above.
     let code = unsafe {
@@ -151,12 +151,6 @@ pub(super) fn version() -> String {
     // SAFETY: SQLite's version is a constant text that ends with NUL.
     let text = unsafe { CStr::from_ptr(ffi::sqlite3_libversion()) };
     text.to_string_lossy().into_owned()
-}
-
-/// How many bytes SQLite holds in this process.
-pub(super) fn memory_used() -> i64 {
-    // SAFETY: the call takes nothing, and may be made at any time from any thread.
-    unsafe { ffi::sqlite3_memory_used() }
 }
 
 /// A prepared statement that is finalized when it is dropped.

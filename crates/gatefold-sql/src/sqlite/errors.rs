@@ -5,7 +5,7 @@ use std::time::Duration;
 use libsqlite3_sys as ffi;
 
 use super::authorizer::{MAX_LENGTH, PreparationError};
-use super::watch::{Denial, Interruption, MAX_GROWTH, StatementWatch};
+use super::watch::{Denial, StatementWatch};
 use crate::{DatabaseError, Missing};
 
 /// An error of the driver while it opened the file or ran a statement of Gatefold's own.
@@ -51,16 +51,6 @@ pub(super) fn preparation_failure(
         ffi::SQLITE_NOMEM => {
             let what = "needed more memory than it may have and was stopped";
             return DatabaseError::TooMuch(what.to_owned());
-        }
-        ffi::SQLITE_INTERRUPT if watch.interruption() == Interruption::Memory => {
-            let most = MAX_GROWTH >> 20;
-            return statement(
-                format!(
-                    "the statement needed more than {most} MiB of memory and was stopped; sort, \
-                     group or join fewer rows"
-                ),
-                None,
-            );
         }
         ffi::SQLITE_INTERRUPT => return DatabaseError::Timeout(timeout),
         _ => {}

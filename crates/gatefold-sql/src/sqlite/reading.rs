@@ -90,7 +90,7 @@ pub(super) async fn begin(
     // prepared before another process changes a table gets more columns when it runs than the driver
     // has counted, on which its thread ends.
     lease.execute("SELECT 1 FROM sqlite_schema LIMIT 1").await?;
-    lease.watch().begin(Phase::Read, timeout, authorizer::memory_used());
+    lease.watch().begin(Phase::Read, timeout);
     let text = sql.to_owned();
     let inspected = lease.with_handle(move |handle, _| authorizer::inspect(handle, &text)).await?;
     let inspection =

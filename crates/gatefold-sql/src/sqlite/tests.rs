@@ -296,8 +296,11 @@ fn cell(row: &SqliteRow, at: usize) -> String {
     String::from_utf8_lossy(&value.unwrap_or_default()).into_owned()
 }
 
+#[expect(unsafe_code, reason = "the driver has no safe form of this call")]
 fn memory_used() -> u64 {
-    u64::try_from(super::authorizer::memory_used()).unwrap_or_default()
+    // SAFETY: the call takes nothing, and may be made at any time from any thread.
+    let used = unsafe { libsqlite3_sys::sqlite3_memory_used() };
+    u64::try_from(used).unwrap_or_default()
 }
 
 #[expect(unsafe_code, reason = "the driver has no safe form of this call")]

@@ -1,22 +1,11 @@
 //! What SQLite asks while it prepares and runs a statement, and the answers.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use libsqlite3_sys as ffi;
-
-/// By how much the memory that SQLite holds may grow while a statement runs. SQLite only counts for
-/// the whole process, so what others take meanwhile counts too.
-pub(super) const MAX_GROWTH: i64 = 512 << 20;
-
-/// How much memory SQLite may hold in this process while statements of models run.
-const MAX_MEMORY: i64 = 1 << 30;
-
-/// How long a statement runs before growth is laid to it. Most are done by then, whoever else is
-/// taking memory.
-const GROWTH_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Functions that a statement of a model may not call: they reach outside the database, write to an
 /// index, or tell how SQLite was built. Most are not built in; they stand here in case that changes.
@@ -48,15 +37,6 @@ pub(super) enum Phase {
     Write,
 }
 
-/// Why a running statement was stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Interruption {
-    None,
-    Timeout,
-    Memory,
-}
-
 /// Something that SQLite is about to let a statement do.
 #[derive(Debug)]
 pub(super) struct AuthorizerRequest<'a> {
@@ -84,13 +64,9 @@ pub(super) enum Denial {
 pub(super) struct StatementWatch {
     epoch: Instant,
     phase: AtomicU8,
-    /// Microseconds after `epoch`, as all times here.
-    begun_us: AtomicU64,
+    /// Microseconds after `epoch`.
     deadline_us: AtomicU64,
-    /// What SQLite held when the statement began.
-    memory_at_start: AtomicI64,
     is_cancelled: AtomicBool,
-    interruption: AtomicU8,
     denial: Mutex<Option<Denial>>,
     /// The tables that are read while this is not `None`, at most [`MAX_NOTED_READS`].
     reads: Mutex<Option<BTreeSet<String>>>,
@@ -103,24 +79,18 @@ impl StatementWatch {
         Self {
             epoch: Instant::now(),
             phase: AtomicU8::new(Phase::Own as u8),
-            begun_us: AtomicU64::new(0),
             deadline_us: AtomicU64::new(u64::MAX),
-            memory_at_start: AtomicI64::new(0),
             is_cancelled: AtomicBool::new(false),
-            interruption: AtomicU8::new(Interruption::None as u8),
             denial: Mutex::new(None),
             reads: Mutex::new(None),
             _open: open,
         }
     }
 
-    /// From here to [`Self::end`], statements are a model's. `memory` is what SQLite holds now.
-    pub(super) fn begin(&self, phase: Phase, timeout: Duration, memory: i64) {
-        let now = self.epoch.elapsed();
-        self.begun_us.store(microseconds(now), Ordering::Release);
-        self.deadline_us.store(microseconds(now + timeout), Ordering::Release);
-        self.memory_at_start.store(memory, Ordering::Release);
-        self.interruption.store(Interruption::None as u8, Ordering::Release);
+    /// From here to [`Self::end`], statements are a model's.
+    pub(super) fn begin(&self, phase: Phase, timeout: Duration) {
+        let deadline = self.epoch.elapsed() + timeout;
+        self.deadline_us.store(microseconds(deadline), Ordering::Release);
         *locked(&self.denial) = None;
         self.phase.store(phase as u8, Ordering::Release);
     }
@@ -142,43 +112,14 @@ impl StatementWatch {
         self.is_cancelled.store(true, Ordering::Release);
     }
 
-    pub(super) fn interruption(&self) -> Interruption {
-        match self.interruption.load(Ordering::Acquire) {
-            1 => Interruption::Timeout,
-            2 => Interruption::Memory,
-            _ => Interruption::None,
-        }
-    }
-
     pub(super) fn take_denial(&self) -> Option<Denial> {
         locked(&self.denial).take()
     }
 
-    /// Whether a running statement may go on. `memory` is what SQLite holds in this process.
-    pub(super) fn goes_on(&self, memory: i64) -> bool {
-        if self.is_cancelled.load(Ordering::Acquire) {
-            return false;
-        }
-        let deadline = self.deadline_us.load(Ordering::Acquire);
-        if deadline == u64::MAX {
-            return true;
-        }
-        let now = microseconds(self.epoch.elapsed());
-        let interruption = if now >= deadline {
-            Interruption::Timeout
-        } else if memory > MAX_MEMORY || self.has_grown(now, memory) {
-            Interruption::Memory
-        } else {
-            return true;
-        };
-        self.interruption.store(interruption as u8, Ordering::Release);
-        false
-    }
-
-    fn has_grown(&self, now_us: u64, memory: i64) -> bool {
-        memory - self.memory_at_start.load(Ordering::Acquire) > MAX_GROWTH
-            && now_us.saturating_sub(self.begun_us.load(Ordering::Acquire))
-                > microseconds(GROWTH_PATIENCE)
+    /// Whether a running statement may go on. What it may take in memory is the kernel's to say.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.is_cancelled.load(Ordering::Acquire)
+            && microseconds(self.epoch.elapsed()) < self.deadline_us.load(Ordering::Acquire)
     }
 
     /// Whether a statement that is being prepared may do this.

@@ -37,7 +37,7 @@ pub(super) async fn write(
 async fn run(lease: &mut SqliteLease, sql: &str, timeout: Duration) -> Result<u64, DatabaseError> {
     lease.execute("BEGIN IMMEDIATE").await?;
     let before = total_changes(lease).await?;
-    lease.watch().begin(Phase::Write, timeout, authorizer::memory_used());
+    lease.watch().begin(Phase::Write, timeout);
     let text = sql.to_owned();
     let inspected = lease.with_handle(move |handle, _| authorizer::inspect(handle, &text)).await?;
     let inspection =

@@ -10,11 +10,12 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use gatefold::App;
 use gatefold_core::{Operation, Outcome, SystemClock, ToolName};
-use gatefold_dispatch::Caller;
+use gatefold_dispatch::{BreakerState, Caller};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::scratch::{Scratch, toml};
+use crate::worker::worker;
 
 /// An API on a free port that records what arrives.
 struct Api {
@@ -65,6 +66,11 @@ async fn answer(
             (StatusCode::NOT_FOUND, r#"{"message":"no such thing, s3cret-key"}"#.to_owned())
         }
         "/v1/openapi.json" => (StatusCode::OK, DESCRIPTION.to_owned()),
+        "/v1/heavy" => {
+            let answer =
+                json!({ "n": 1_000_000_000_000_u64, "text": "x", "deep": "[".repeat(2_000_000) });
+            (StatusCode::OK, answer.to_string())
+        }
         path => {
             let answer =
                 json!({ "data": { "id": 9_007_199_254_740_993_u64, "path": path, "noise": 1 } });
@@ -76,7 +82,7 @@ async fn answer(
 async fn app(scratch: &Scratch, text: &str) -> App {
     let config = toml(text).unwrap_or_else(|error| panic!("{text}\n{error}"));
     let state = scratch.path().join("state");
-    let app = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
+    let app = App::builder(config, state).worker(worker()).build().await.unwrap();
     assert_eq!(app.learn(&()).await, []);
     app
 }
@@ -151,6 +157,66 @@ async fn an_api_without_a_description_is_called_as_its_actions_say() {
     assert!(text.contains("404") && text.contains("no such thing"), "{text}");
     assert!(!gone.to_string().contains("s3cret"), "{gone}");
     api.take();
+    app.close().await;
+}
+
+/// The answer decides what the program of an action takes.
+#[tokio::test]
+async fn a_program_over_an_answer_is_bounded_and_its_end_counts_against_nobody() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let mut text = format!(
+        "[limits]\nbreaker_failures = 1\ncall_deadline = '20s'\n[sources.crm]\nbase_url = '{}'\n",
+        api.url
+    );
+    for (name, method, extract) in [
+        ("memory", "GET", "reduce range(.n) as $i (.text; . + .)"),
+        ("sent", "POST", "reduce range(.n) as $i (.text; . + .)"),
+        ("list", "GET", ".n | [range(.)] | length"),
+        ("time", "GET", "last(range(.n))"),
+        ("depth", "GET", ".deep | fromjson"),
+        ("well", "GET", ".text"),
+    ] {
+        let action = format!("name = '{name}'\nmethod = '{method}'\npath = '/heavy'");
+        writeln!(text, "[[sources.crm.actions]]\n{action}\nextract = '{extract}'").unwrap();
+    }
+    let app = app(&scratch, &text).await;
+    let program = "the API answered 200 OK, but this action's program";
+    let memory = "needed more than 256 MiB of memory and was stopped";
+    for (tool, expected) in [
+        ("memory", vec![format!("{program} {memory}; ask for less")]),
+        ("sent", vec![format!("{program} {memory}; it took effect, so do not call it again")]),
+        (
+            "list",
+            // It depends on how fast this machine is.
+            vec![
+                format!("{program} {memory}; ask for less"),
+                format!("{program} took too long and was stopped; ask for less"),
+            ],
+        ),
+        ("time", vec![format!("{program} took too long and was stopped; ask for less")]),
+        ("depth", vec![format!("{program} went too deep and was stopped; ask for less")]),
+        ("well", vec!["x".to_owned()]),
+    ] {
+        let answer = call(&app, &format!("crm__{tool}"), json!({})).await.unwrap();
+        let answer = answer["content"][0]["text"].as_str().unwrap();
+        assert!(expected.iter().any(|text| text == answer), "{tool}: {answer}");
+    }
+    let report = app.reports().into_iter().find(|report| report.domain.as_str() == "crm");
+    assert_eq!(report.unwrap().breaker, BreakerState::Closed);
+    app.close().await;
+}
+
+#[tokio::test]
+async fn without_a_worker_an_action_with_a_program_is_left_out() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let text = format!("[sources.crm]\nbase_url = '{}'\n{ACTIONS}", api.url);
+    let (config, state) = (toml(&text).unwrap(), scratch.path().join("state"));
+    let app = gatefold::build(config, &state, Arc::new(SystemClock)).await.unwrap();
+    assert_eq!(app.learn(&()).await, []);
+    let missing = call(&app, "crm__get_contact", json!({ "id": 7 })).await.unwrap_err();
+    assert!(missing.starts_with("unknown tool `crm__get_contact`"), "{missing}");
+    call(&app, "crm__rename", json!({ "id": "1", "name": "Ann" })).await.unwrap();
+    assert_eq!(api.take().len(), 1);
     app.close().await;
 }
 

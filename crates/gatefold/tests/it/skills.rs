@@ -89,7 +89,7 @@ async fn a_skill_is_read_whole_with_its_files_and_tools() {
     let described = tool["description"].as_str().unwrap();
     assert!(
         described.ends_with(
-            "## Available Skills\nCall read_skill(name) to load full content before executing any of \
+            "## Available Skills\nLoad the full content of one by its name before executing any of \
              these:\n- **layoffs**: Dismiss employees\n- **refunds**: Pay a customer back, step by step"
         ),
         "{described}"
@@ -101,8 +101,9 @@ async fn a_skill_is_read_whole_with_its_files_and_tools() {
     assert_eq!(
         text(&whole),
         "# Refunds\nLook at `shop__find_order`, then refund it.\n\n## Requirements of this skill\nNeeds the \
-         shop\n\n## Files of this skill\nCall read_skill(name, file) to read one. Scripts are given, not \
-         run.\n- `scripts/refund.py` (python, 16 bytes)\n\n## Tools that this skill names\n- \
+         shop\n\n## Files of this skill\nRead one as you read this, with its path as 'file'. Scripts are given, not \
+         run.\n- `scripts/refund.py` (python, 16 bytes)\n\n## Tools that this skill names\nCall each as you \
+         call the other tools of its domain.\n- \
          `shop__refund(order: string)`\n- `shop__find_order(order: string)`"
     );
     let structured = &whole["structuredContent"];
@@ -124,10 +125,7 @@ async fn an_error_names_what_was_meant() {
     let app = app(&scratch, "").await;
     for (arguments, expected) in [
         (json!({ "name": "refund" }), "Unknown skill 'refund'. Did you mean 'refunds'?"),
-        (
-            json!({ "name": "zzz" }),
-            "Unknown skill 'zzz'. Call read_skill without a name to list them.",
-        ),
+        (json!({ "name": "zzz" }), "Unknown skill 'zzz'. Without a name, they are listed."),
         (
             json!({ "name": "refunds", "file": "refund.py" }),
             "Unknown file 'refund.py'. Did you mean 'scripts/refund.py'?",
@@ -175,8 +173,8 @@ async fn a_denied_skill_does_not_exist() {
     for name in ["layoffs", "layoff"] {
         let error = read_skill(&app, json!({ "name": name })).await.unwrap_err().to_string();
         let expected = format!(
-            "`skills__read_skill` refused the call: Unknown skill '{name}'. Call read_skill without a name \
-             to list them."
+            "`skills__read_skill` refused the call: Unknown skill '{name}'. Without a name, they are \
+             listed."
         );
         assert_eq!(error, expected);
     }

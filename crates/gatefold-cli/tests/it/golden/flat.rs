@@ -46,7 +46,7 @@ async fn what_all_tools_at_once_shows() {
     Read a skill: a procedure to follow, with its files and the tools that it names. Scripts are given, not run.
 
     ## Available Skills
-    Call read_skill(name) to load full content before executing any of these:
+    Load the full content of one by its name before executing any of these:
     - **report-a-fault**: Report something that is broken in the garden or its kitchen, so that it is reported once and somebody can act on it....
     - **welcome-a-colleague**: Prepare the first day of a new colleague. Use when somebody joins the garden's staff.
     annotations: {"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}
@@ -119,10 +119,11 @@ async fn what_all_tools_at_once_answers() {
     4. Look for a remedy with `shop__list_products`. Do not order anything that was not asked for.
 
     ## Files of this skill
-    Call read_skill(name, file) to read one. Scripts are given, not run.
+    Read one as you read this, with its path as 'file'. Scripts are given, not run.
     - `references/priorities.md` (markdown, 213 bytes)
 
     ## Tools that this skill names
+    Call each as you call the other tools of its domain.
     - `shop__list_products(category?: "seeds"|"tools"|"pots"|"kitchen", in_stock?: boolean, limit?: integer = 20 [1..100], max_price?: integer [1..10000], offset?: integer = 0 [0..1000000], query?: string)`
     structured: {"name":"report-a-fault","description":"Report something that is broken in the garden or its kitchen, so that it is reported once and somebody can act on it. Use when a machine, tool or building does not do what it should.","text":"# Report a fault\n\n1. Look whether it is known: `issues__search_issues` with one word for the thing. If it is, add what is new as a comment\n   and stop.\n2. Choose the priority by `references/priorities.md`.\n3. Report it with `issues__create_issue`: the title says what happens, the body since when and how often.\n4. Look for a remedy with `shop__list_products`. Do not order anything that was not asked for.","files":[{"file":"references/priorities.md","size":213,"language":"markdown"}],"tools":[{"id":"shop__list_products","signature":"shop__list_products(category?: \"seeds\"|\"tools\"|\"pots\"|\"kitchen\", in_stock?: boolean, limit?: integer = 20 [1..100], max_price?: integer [1..10000], offset?: integer = 0 [0..1000000], query?: string)"}]}
 
@@ -164,7 +165,7 @@ async fn what_all_tools_at_once_says_of_wrong_calls() {
     protocol error -32602: `customer` is missing; `address` is missing; `items` has 0 items, and at least 1 is wanted
 
     > staff__query {"sql":"DELETE FROM departments"}
-    protocol error -32602: `DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; the plan of one is told by the tool `explain`
+    protocol error -32602: `DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one
 
     > staff__query {}
     protocol error -32602: missing field `sql`

@@ -139,10 +139,11 @@ async fn what_kinds_answers() {
     4. Look for a remedy with `shop__list_products`. Do not order anything that was not asked for.
 
     ## Files of this skill
-    Call read_skill(name, file) to read one. Scripts are given, not run.
+    Read one as you read this, with its path as 'file'. Scripts are given, not run.
     - `references/priorities.md` (markdown, 213 bytes)
 
     ## Tools that this skill names
+    Call each as you call the other tools of its domain.
     - `shop__list_products(category?: "seeds"|"tools"|"pots"|"kitchen", in_stock?: boolean, limit?: integer = 20 [1..100], max_price?: integer [1..10000], offset?: integer = 0 [0..1000000], query?: string)`
     structured: {"name":"report-a-fault","description":"Report something that is broken in the garden or its kitchen, so that it is reported once and somebody can act on it. Use when a machine, tool or building does not do what it should.","text":"# Report a fault\n\n1. Look whether it is known: `issues__search_issues` with one word for the thing. If it is, add what is new as a comment\n   and stop.\n2. Choose the priority by `references/priorities.md`.\n3. Report it with `issues__create_issue`: the title says what happens, the body since when and how often.\n4. Look for a remedy with `shop__list_products`. Do not order anything that was not asked for.","files":[{"file":"references/priorities.md","size":213,"language":"markdown"}],"tools":[{"id":"shop__list_products","signature":"shop__list_products(category?: \"seeds\"|\"tools\"|\"pots\"|\"kitchen\", in_stock?: boolean, limit?: integer = 20 [1..100], max_price?: integer [1..10000], offset?: integer = 0 [0..1000000], query?: string)"}]}
 
@@ -220,7 +221,7 @@ async fn what_kinds_says_of_wrong_calls() {
     error: {"error":"Missing parameter 'sql' of database, which the subcommand 'query' needs."}
 
     > database {"subcommand":"query","database":"staff","sql":"DELETE FROM departments"}
-    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; the plan of one is told by the tool `explain`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
+    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
 
     > database {"subcommand":"discover","database":"staff","table":"wages"}
     error: {"tool":"staff__describe_table","error":"there is no table `wages`; the tables: main.bank_accounts, main.departments, main.employees, main.leave_requests","signature":"staff__describe_table(cursor?: string, samples?: boolean, table?: string)"}
@@ -244,7 +245,7 @@ async fn what_kinds_says_of_wrong_calls() {
     error: {"error":"Unknown skill 'report-fault'. Did you mean 'report-a-fault'? Call read_skill without a name to list all."}
 
     > read_skill {"name":"report-a-fault","file":"priorities.md"}
-    error: {"tool":"read_skill","error":"Unknown file 'priorities.md'. Did you mean 'references/priorities.md' or 'SKILL.md'?","signature":"skills__read_skill(file?: string, name?: \"report-a-fault\"|\"welcome-a-colleague\")"}
+    error: {"tool":"read_skill","error":"Unknown file 'priorities.md'. Did you mean 'references/priorities.md' or 'SKILL.md'?","signature":"read_skill(file?: string, name?: \"report-a-fault\"|\"welcome-a-colleague\")"}
 
     > read_skill {"file":"references/priorities.md"}
     error: {"error":"Missing parameter 'name' of read_skill. Name the skill that has the file 'references/priorities.md'."}

@@ -195,10 +195,10 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             )
         },
         Key {
-            details: "A jq program, a statement of SQL over a result or a SQLite file, a calculation, a \
-                      pattern and a fetched page are worked on in processes of their own, as many as \
-                      this machine has cores. One that takes more is ended, and its call fails. At \
-                      least 64 MiB.",
+            details: "A jq program (`extract` of an API's action, too), a statement of SQL over a result or \
+                      a SQLite file, a calculation, a pattern and a fetched page are worked on in \
+                      processes of their own, as many as this machine has cores. One that takes more is \
+                      ended, and its call fails. At least 64 MiB.",
             value: |config| Some(size(config.statement_memory.unwrap_or(WorkerSettings::MEMORY))),
             example: "\"512MiB\"",
             applies: ApplyMode::Restart,

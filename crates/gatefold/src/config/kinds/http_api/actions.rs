@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use gatefold_config::{Field, Pairs, Text, fault, parsed};
-use gatefold_connect::{Extract, ParameterPlace, WrittenAction};
+use gatefold_connect::{ParameterPlace, WrittenAction, check_extract};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -84,8 +84,8 @@ struct ExtractProgram(String);
 impl<'de> Deserialize<'de> for ExtractProgram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text(text) = Text::deserialize(deserializer)?;
-        match Extract::new(&text) {
-            Ok(_) => Ok(Self(text)),
+        match check_extract(&text) {
+            Ok(()) => Ok(Self(text)),
             Err(error) => {
                 let hint = "write a jq program over the answer: \".data | {id, name}\"";
                 Err(fault(format!("is not a jq program: {error}"), hint))

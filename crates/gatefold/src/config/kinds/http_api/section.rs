@@ -315,6 +315,7 @@ impl KindSection for ApiSection {
             },
             client,
             ports.credentials_at(&identity.domain),
+            ports.workers.clone(),
             ports.clock.clone(),
         );
         let settings = StatelessSettings {
