@@ -39,8 +39,14 @@ impl ProtectedResource {
     /// The resource at a path of ours, without a slash at its end.
     pub(super) fn at(&self, path: &str) -> Url {
         let mut url = self.public_url.clone();
+        let path = format!("{}{path}", self.own_path());
         url.set_path(path.trim_end_matches('/'));
         url
+    }
+
+    /// What a proxy takes off the paths of requests.
+    fn own_path(&self) -> &str {
+        self.public_url.path().trim_end_matches('/')
     }
 
     /// Where the metadata about a path of ours is.
@@ -70,7 +76,6 @@ impl ProtectedResource {
     /// The metadata of the gateway, and of each of its endpoints. Those of sources and agents are
     /// there for every name: strangers must not learn which there are.
     pub(in crate::app) fn routes(self: Arc<Self>) -> Router {
-        let of = |path: &str| format!("{WELL_KNOWN}{path}");
         let root = async |State(own): State<Arc<Self>>| own.metadata("");
         let whole = async |State(own): State<Arc<Self>>| own.metadata("/mcp");
         let source = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
@@ -79,12 +84,17 @@ impl ProtectedResource {
         let agent = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
             own.metadata(&format!("/mcp/agent/{}", segment(&name)))
         };
-        Router::new()
-            .route(WELL_KNOWN, get(root))
-            .route(&of("/mcp"), get(whole))
-            .route(&of("/mcp/source/{name}"), get(source))
-            .route(&of("/mcp/agent/{name}"), get(agent))
-            .with_state(self)
+        // Some proxies take the path off here as well.
+        let places = [WELL_KNOWN.to_owned(), format!("{WELL_KNOWN}{}", self.own_path())];
+        let places = &places[..if self.own_path().is_empty() { 1 } else { 2 }];
+        let router = places.iter().fold(Router::new(), |router, place| {
+            router
+                .route(place, get(root))
+                .route(&format!("{place}/mcp"), get(whole))
+                .route(&format!("{place}/mcp/source/{{name}}"), get(source))
+                .route(&format!("{place}/mcp/agent/{{name}}"), get(agent))
+        });
+        router.with_state(self)
     }
 }
 
