@@ -297,6 +297,10 @@ impl KindSection for ApiSection {
         };
         let api = HttpApi::new(
             HttpApiSettings {
+    fn is_read_on_reload(&self) -> bool {
+        matches!(self.operations, ApiOperations::Described(_))
+    }
+
                 domain: identity.domain.clone(),
                 base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
                 auth: self.connection.sign_in.auth.as_ref().and_then(ApiAuth::build),
