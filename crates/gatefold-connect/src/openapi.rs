@@ -64,6 +64,12 @@ impl ApiDocuments {
         Ok(Self { library, missing })
     }
 
+    /// Of a single document.
+    #[cfg(test)]
+    pub(crate) fn of(document: Value) -> Self {
+        Self { library: Library::of(document), missing: Vec::new() }
+    }
+
     /// Reads all operations. This takes up to a second of processor time for the largest descriptions.
     pub fn describe(
         &self,
@@ -113,6 +119,7 @@ impl ApiDocuments {
             paths,
             unusable,
             notes,
+            schemes: security.by_name().clone(),
             token_urls: security.token_urls,
             code_flows: security.code_flows,
         })

@@ -30,7 +30,7 @@ use url::Url;
 
 use crate::actions::{self, WrittenAction};
 use crate::answer::{AnswerReading, ReceivedAnswer};
-use crate::auth::Auth;
+use crate::auth::{Auth, SchemeCredentials, SignIn};
 use crate::openapi::Overlay;
 use crate::request::{OperationPaths, OutgoingRequest, Routing};
 use description::DescriptionReading;
@@ -45,6 +45,8 @@ pub struct HttpApiSettings {
     /// The URL of the server. It takes the place of the ones that a description names.
     pub base: Option<Url>,
     pub auth: Option<Auth>,
+    /// Credentials for single schemes of the description.
+    pub schemes: SchemeCredentials,
     /// Whether the client signs in by a certificate.
     pub has_certificate: bool,
     /// How often it may be called.
@@ -144,6 +146,9 @@ impl HttpApiSettings {
         if let Some(auth) = &self.auth {
             auth.collect_secrets(&mut values);
         }
+        for credential in self.schemes.values() {
+            credential.collect_secrets(&mut values);
+        }
         for secret in &self.secrets {
             values.add(secret.expose());
         }
@@ -158,6 +163,16 @@ impl HttpApiSettings {
             values.add_text(url.as_str());
         }
         values
+    }
+
+    fn sign_in(&self) -> SignIn<'_> {
+        SignIn {
+            auth: self.auth.as_ref(),
+            schemes: &self.schemes,
+            headers: &self.headers,
+            base: self.base.as_ref(),
+            has_certificate: self.has_certificate,
+        }
     }
 }
 
@@ -276,7 +291,7 @@ impl HttpApi {
         let mut own = self.own_credentials(prepared, &context.identity).await?;
         let origin = request.url.origin();
         for is_last in [false, true] {
-            let token = self.token(context).await?;
+            let token = self.token(prepared, context).await?;
             let outgoing = self.signed(prepared, request.clone(), own.as_ref(), token.as_ref())?;
             let signed_with = || {
                 let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
@@ -328,8 +343,17 @@ impl HttpApi {
         unreachable!("the last round returns")
     }
 
-    async fn token(&self, context: &CallContext) -> Result<Option<Secret>, CallError> {
-        let Some(Auth::ClientCredentials(account)) = &self.settings.auth else { return Ok(None) };
+    async fn token(
+        &self,
+        prepared: &PreparedAction,
+        context: &CallContext,
+    ) -> Result<Option<Secret>, CallError> {
+        let is_used = self.settings.sign_in().uses_auth(&prepared.action);
+        let Some(Auth::ClientCredentials(account)) =
+            self.settings.auth.as_ref().filter(|_| is_used)
+        else {
+            return Ok(None);
+        };
         let token = account.token(&self.client, context.deadline).await;
         token.map(Some).map_err(|error| self.without_token(&error))
     }
@@ -353,10 +377,9 @@ impl HttpApi {
                 header.map_err(|reason| self.not_sent(UnsentCause::SetUp, reason))?;
             credentials.insert(name, value);
         }
-        if let Some(auth) = &self.settings.auth {
-            let applied = auth.apply(&prepared.action, token, &mut url, &mut credentials);
-            applied.map_err(|error| self.not_sent(UnsentCause::SetUp, error.to_string()))?;
-        }
+        let sign_in = self.settings.sign_in();
+        let applied = sign_in.apply(&prepared.action, token, &mut url, &mut credentials);
+        applied.map_err(|error| self.not_sent(UnsentCause::SetUp, error.to_string()))?;
         join_cookies(&mut headers, &mut credentials);
         let request = HttpRequest { headers, credentials, ..HttpRequest::new(method, url) };
         Ok(request.body(body.unwrap_or_default()))
@@ -365,6 +388,10 @@ impl HttpApi {
     /// What calls sign in with, in the words of a message.
     fn credential(&self) -> &'static str {
         match (&self.settings.auth, &self.credentials) {
+            _ if !self.settings.schemes.is_empty() => {
+                "it was called with the credentials of its configuration; `gatefold check` names schemes \
+                 without one"
+            }
             (Some(auth), _) => auth.told(),
             (None, Some(_)) => "it was called with the credentials of its user",
             (None, None) if self.settings.has_certificate => {
@@ -403,7 +430,9 @@ impl StatelessSource for HttpApi {
                 let reading = DescriptionReading {
                     described,
                     base_url: self.settings.base.clone(),
-                    has_auth: self.settings.auth.is_some() || self.settings.has_certificate,
+                    sign_in: self.settings.sign_in(),
+                    has_callers_credentials: self.credentials.is_some()
+                        && self.settings.auth.is_none(),
                     client: &self.client,
                     secrets: self.secrets.clone(),
                 };

@@ -148,7 +148,7 @@ fn parameters_keep_their_places_styles_and_names() {
     });
     insta::assert_snapshot!(printed(&document), @r#"
         a
-          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}],"security":[{"key":{"in":"query","name":"key"}}]}
+          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}],"security":[{"k":{"key":{"in":"query","name":"key"}}}]}
           {"type":"object","properties":{"id":{"description":"d"},"deep":{"type":"string"},"v":{"default":"v1"},"rest":{"type":"string"},"query_id":{"type":"string"},"filter":{"type":"object","examples":[{"a":1}]},"json":{"type":"object"},"header_id":{"deprecated":true},"cookie_id":{"type":"string"}},"required":["id","deep","rest","query_id"],"additionalProperties":false}
         note: a: a parameter was left out: `#/nowhere` leads nowhere
         note: a: parameter `gone` was left out: the path has no place for it
@@ -452,9 +452,9 @@ fn an_operation_names_its_ways_to_sign_in() {
         format!("{} {}", tool.name, serde_json::to_string(&tool.action.security).unwrap())
     });
     insta::assert_snapshot!(security.collect::<Vec<_>>().join("\n"), @r#"
-        inherits [{"key":{"in":"header","name":"X-Key"}}]
+        inherits [{"key":{"key":{"in":"header","name":"X-Key"}}}]
         open []
-        own ["bearer","mutual_tls","basic"]
+        own [{"cert":"mutual_tls","token":"bearer"},{},{"name":"basic"}]
         unknown null
         "#);
     assert_eq!(description.token_urls, ["https://api.example/token"]);
@@ -472,7 +472,7 @@ fn a_key_goes_where_it_is_declared_though_no_operation_asks_for_it() {
     });
     let tools = described(&document).unwrap().tools;
     let security = tools.iter().map(|tool| serde_json::to_string(&tool.action.security).unwrap());
-    let expected = [r#"[{"key":{"in":"header","name":"X-Key"}}]"#, "[]"];
+    let expected = [r#"[{"k":{"key":{"in":"header","name":"X-Key"}}}]"#, "[]"];
     assert_eq!(security.collect::<Vec<_>>(), expected);
 }
 
