@@ -1,5 +1,8 @@
 use std::fmt::Write as _;
 
+use bytes::Bytes;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
@@ -13,8 +16,7 @@ fn described_with(
     document: &Value,
     options: &DescriptionOptions,
 ) -> Result<ApiDescription, DescriptionError> {
-    let library = Library::of(document.clone());
-    ApiDocuments { library, missing: Vec::new() }.describe(options)
+    ApiDocuments::of(document.clone()).describe(options)
 }
 
 /// Every tool as three lines: its name, its action and its arguments. Then what was changed.
@@ -409,9 +411,97 @@ fn the_server_is_the_nearest_one_that_can_be_used() {
             json!([{ "url": "{unknown}" }, { "url": "ws://x" }, { "url": "http://y.example" }]),
             "http://y.example",
         ),
+        (
+            json!([{ "url": "/v2" }]),
+            json!(null),
+            json!([{ "url": "https://root.example/v1" }]),
+            "https://root.example/v2",
+        ),
+        (
+            json!([{ "url": "beta/" }]),
+            json!([{ "url": "/x/y" }]),
+            json!([{ "url": "https://root.example/v1" }]),
+            "https://root.example/x/beta",
+        ),
     ] {
         assert_eq!(servers(operation, item, root), expected);
     }
+}
+
+#[test]
+fn an_operations_own_path_counts_at_the_configured_server_too() {
+    let base = |operation: Value, location: &str| {
+        let mut document = with_post(&json!({}));
+        document["servers"] = json!([{ "url": "https://root.example/v1" }]);
+        document["paths"]["/do"]["post"]["servers"] = operation;
+        let mut library = Library::of(document);
+        library.move_to(location);
+        let base_url = Some(Url::parse("https://own.example/api/v1?key=k").unwrap());
+        let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
+        let read = ApiDocuments { library }.describe(&options).unwrap();
+        let base = read.tools[0].action.base.clone();
+        assert_eq!(read.paths[0].base, base);
+        let configured = options.base_url.as_ref();
+        (base.clone(), crate::action::server(configured, base.as_deref()).unwrap().to_string())
+    };
+    for location in ["file:///api.json", "https://docs.example/api.json"] {
+        for (operation, own, whole) in [
+            (json!([{ "url": "/v2/" }]), Some("/v2"), "https://own.example/v2?key=k"),
+            (json!([{ "url": "v2" }]), Some("/api/v2"), "https://own.example/api/v2?key=k"),
+            (json!([{ "url": "//evil.example/v2" }]), None, "https://own.example/api/v1?key=k"),
+            (json!([{ "url": "https://up.example" }]), None, "https://own.example/api/v1?key=k"),
+            (json!(null), None, "https://own.example/api/v1?key=k"),
+        ] {
+            let expected = (own.map(str::to_owned), whole.to_owned());
+            assert_eq!(base(operation.clone(), location), expected, "{operation}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_operation_that_is_a_reference_is_followed() {
+    struct Folder;
+    impl Documents for Folder {
+        fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+            let text = match url.path() {
+                "/api.yml" => {
+                    "openapi: 3.0.0
+servers: [{url: 'https://x.example'}]
+security: [{key: []}]
+paths:
+  /a/{id}: {get: {$ref: ops/get.yml}, delete: {$ref: ops/gone.yml}, put: {$ref: '#/x-shared/put'}}
+x-shared: {put: {operationId: put, parameters: [{name: id, in: path, required: true, schema: {type: integer}}]}}
+components: {securitySchemes: {key: {type: http, scheme: bearer}}}
+"
+                }
+                "/ops/get.yml" => {
+                    "operationId: get
+parameters: [{$ref: '../parts/id.yml'}, {name: deep, in: query, schema: {type: boolean}}]
+security: []
+"
+                }
+                "/parts/id.yml" => "{name: id, in: path, required: true, schema: {type: integer}}",
+                _ => return std::future::ready(Err("no such document".into())).boxed(),
+            };
+            std::future::ready(Ok(Bytes::from_static(text.as_bytes()))).boxed()
+        }
+    }
+
+    let url = Url::parse("https://x.example/api.yml").unwrap();
+    let documents = ApiDocuments::load(&url, &Folder).await.unwrap();
+    let read = documents.describe(&DescriptionOptions::default()).unwrap();
+    let tools: Vec<_> = read
+        .tools
+        .iter()
+        .map(|tool| {
+            let arguments: Vec<_> =
+                tool.action.parameters.iter().map(|one| one.name.as_str()).collect();
+            format!("{} {} {:?}", tool.name, arguments.join(","), tool.action.security.is_some())
+        })
+        .collect();
+    assert_eq!(tools, ["get id,deep true", "put id true"]);
+    assert_eq!(read.unusable[0].operation, "DELETE /a/{id}");
+    assert_eq!(read.unusable[0].why, "the document `ops/gone.yml` could not be had");
 }
 
 #[test]
@@ -420,7 +510,7 @@ fn without_a_server_the_configuration_has_to_name_one() {
     let library = || {
         let mut library = Library::of(document.clone());
         library.move_to("file:///api.json");
-        ApiDocuments { library, missing: Vec::new() }
+        ApiDocuments { library }
     };
     let error = library().describe(&DescriptionOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the description does not say where the API is: set `base_url`");
