@@ -6,6 +6,7 @@ mod failures;
 mod outgoing;
 mod own_names;
 mod prepared;
+mod signing;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,11 @@ use gatefold_core::{
     AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload,
     RecentMap, Secret, Target, UnsentCause, with_causes,
 };
-use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
-use gatefold_egress::{FirstRedirect, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
+use gatefold_dispatch::{AdmittedCall, CallContext, Credentials, StatelessSource};
+use gatefold_egress::{FirstRedirect, HttpClient, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
-use http::header::{AUTHORIZATION, COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
+use http::header::AUTHORIZATION;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -358,33 +359,6 @@ impl HttpApi {
         token.map(Some).map_err(|error| self.without_token(&error))
     }
 
-    fn signed(
-        &self,
-        prepared: &PreparedAction,
-        request: OutgoingRequest,
-        own: Option<&CredentialSet>,
-        token: Option<&Secret>,
-    ) -> Result<HttpRequest, CallError> {
-        let OutgoingRequest { method, mut url, mut headers, body } = request;
-        let mut credentials = HeaderMap::new();
-        let configured = self.settings.headers.iter();
-        let configured = configured.map(|(name, value)| (name.as_str(), value));
-        let own = own.into_iter().flat_map(|set| set.iter());
-        let own = own.map(|credential| (credential.name.as_str(), &credential.value));
-        for (name, value) in configured.chain(own) {
-            let header = header(name, value);
-            let (name, value) =
-                header.map_err(|reason| self.not_sent(UnsentCause::SetUp, reason))?;
-            credentials.insert(name, value);
-        }
-        let sign_in = self.settings.sign_in();
-        let applied = sign_in.apply(&prepared.action, token, &mut url, &mut credentials);
-        applied.map_err(|error| self.not_sent(UnsentCause::SetUp, error.to_string()))?;
-        join_cookies(&mut headers, &mut credentials);
-        let request = HttpRequest { headers, credentials, ..HttpRequest::new(method, url) };
-        Ok(request.body(body.unwrap_or_default()))
-    }
-
     /// What calls sign in with, in the words of a message.
     fn credential(&self) -> &'static str {
         match (&self.settings.auth, &self.credentials) {
@@ -480,25 +454,4 @@ fn arguments(
 
 fn invalid(target: &Target, message: String) -> CallError {
     CallError::InvalidArguments { tool: target.id.clone(), message, data: None }
-}
-
-fn header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), String> {
-    let header =
-        HeaderName::try_from(name).map_err(|_| format!("`{name}` is not a header's name"))?;
-    // The value may be a secret, so the message does not show it.
-    let mut value = HeaderValue::try_from(value.expose())
-        .map_err(|_| format!("the value of header `{name}` is not legal"))?;
-    value.set_sensitive(true);
-    Ok((header, value))
-}
-
-/// A request has one header of cookies: those of arguments go with the secret ones.
-fn join_cookies(headers: &mut HeaderMap, credentials: &mut HeaderMap) {
-    let Some(secret) = credentials.get(COOKIE) else { return };
-    let Some(plain) = headers.remove(COOKIE) else { return };
-    let joined = [plain.as_bytes(), b"; ", secret.as_bytes()].concat();
-    if let Ok(mut joined) = HeaderValue::from_bytes(&joined) {
-        joined.set_sensitive(true);
-        credentials.insert(COOKIE, joined);
-    }
 }

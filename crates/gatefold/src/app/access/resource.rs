@@ -126,3 +126,29 @@ fn origin(url: &Url) -> String {
 fn segment(name: &str) -> String {
     percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(public_url: &str, path: &str, resource: &str, place: &str) {
+        let own = ProtectedResource {
+            public_url: public_url.parse().unwrap(),
+            issuers: Vec::new(),
+            scopes: Vec::new(),
+        };
+        assert_eq!(own.at(path).as_str(), resource);
+        assert_eq!(own.metadata_place(path).as_str(), place);
+        let expected = format!(r#"Bearer realm="gatefold", resource_metadata="{place}""#);
+        assert_eq!(challenge(Some(&own), path, None), expected);
+    }
+
+    #[test]
+    fn metadata_is_in_front_of_the_path_of_the_resource() {
+        let at = "https://a.example/.well-known/oauth-protected-resource";
+        check("https://a.example", "/mcp/", "https://a.example/mcp", &format!("{at}/mcp"));
+        check("https://a.example", "", "https://a.example/", at);
+        check("https://a.example/g", "/mcp", "https://a.example/g/mcp", &format!("{at}/g/mcp"));
+        check("https://a.example/g", "", "https://a.example/g", &format!("{at}/g"));
+    }
+}
