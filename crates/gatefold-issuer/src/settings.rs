@@ -122,7 +122,7 @@ impl PublicUrl {
 
 /// Whether the path of an address is what it will be in requests, cookies and pages, as it is written.
 fn has_plain_path(text: &str) -> bool {
-    let behind = text.split_once("://").map_or("", |(_, behind)| behind);
+    let Some((_, behind)) = text.split_once("://") else { return false };
     let Some((_, path)) = behind.split_once('/') else { return !behind.contains('\\') };
     let is_legal = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && name.bytes().all(is_legal);
