@@ -60,7 +60,8 @@ impl NewApi {
             NewAuth::Basic { password, .. } => ("Password".to_owned(), password.clone()),
             NewAuth::ApiKey(key) => ("X-API-Key".to_owned(), key.clone()),
         }));
-        headers.extend(self.schemes.iter().cloned());
+        let scheme = |(name, value): &(String, Secret)| (format!("{name}-Key"), value.clone());
+        headers.extend(self.schemes.iter().map(scheme));
         let url = format!("{} {}", self.openapi, self.base_url.as_deref().unwrap_or_default());
         McpConnection::Http { url, headers }
     }
