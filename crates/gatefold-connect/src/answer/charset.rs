@@ -61,8 +61,8 @@ fn also_fits(named: &'static Encoding, body: &[u8]) -> bool {
 
 /// What markup says of itself: `<?xml encoding="...">` or `<meta charset="...">`.
 fn named_within(body: &[u8]) -> Option<&'static Encoding> {
-    let head = String::from_utf8_lossy(&body[..body.len().min(HEAD)]).to_ascii_lowercase();
-    let head = head.trim_start();
+    let lower = String::from_utf8_lossy(&body[..body.len().min(HEAD)]).to_ascii_lowercase();
+    let head = lower.trim_start();
     let behind = match head.strip_prefix("<?xml") {
         Some(declaration) => declaration.split("?>").next()?.split_once("encoding")?.1,
         None if head.starts_with('<') => head.split_once("<meta")?.1.split_once("charset")?.1,

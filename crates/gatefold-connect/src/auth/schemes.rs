@@ -60,10 +60,9 @@ impl SchemeCredential {
 
     fn fits(&self, scheme: &SecurityScheme) -> bool {
         match (self, scheme) {
-            (_, SecurityScheme::MutualTls) => false,
             (Self::Text(text), SecurityScheme::Basic) => user_of(text).is_some(),
-            (Self::User { .. }, SecurityScheme::Basic) | (Self::Text(_), _) => true,
-            (Self::User { .. }, _) => false,
+            (Self::Text(_), scheme) => *scheme != SecurityScheme::MutualTls,
+            (Self::User { .. }, scheme) => *scheme == SecurityScheme::Basic,
         }
     }
 

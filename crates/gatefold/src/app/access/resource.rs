@@ -85,11 +85,12 @@ impl ProtectedResource {
             own.metadata(&format!("/mcp/agent/{}", segment(&name)))
         };
         // Some proxies take the path off here as well.
-        let places = [WELL_KNOWN.to_owned(), format!("{WELL_KNOWN}{}", self.own_path())];
-        let places = &places[..if self.own_path().is_empty() { 1 } else { 2 }];
-        let router = places.iter().fold(Router::new(), |router, place| {
+        let below = Some(self.own_path()).filter(|path| !path.is_empty());
+        let places = [Some(""), below].into_iter().flatten();
+        let router = places.fold(Router::new(), |router, path| {
+            let place = format!("{WELL_KNOWN}{path}");
             router
-                .route(place, get(root))
+                .route(&place, get(root))
                 .route(&format!("{place}/mcp"), get(whole))
                 .route(&format!("{place}/mcp/source/{{name}}"), get(source))
                 .route(&format!("{place}/mcp/agent/{{name}}"), get(agent))
