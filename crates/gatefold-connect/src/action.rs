@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use url::Url;
 
 /// The member of a definition's `_meta` that holds the [`Action`].
 pub const ACTION_KEY: &str = "gatefold/http";
@@ -15,7 +16,8 @@ pub const ACTION_KEY: &str = "gatefold/http";
 pub struct Action {
     /// The HTTP method, in capitals.
     pub method: String,
-    /// The URL of the server, without a slash at its end. None where the source configures one.
+    /// The URL of the server, without a slash at its end. None where the source configures one, or the path of
+    /// another server there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     /// The path below it, with parameters as `{name}`. Everything else is sent as it is here.
@@ -30,10 +32,10 @@ pub struct Action {
     /// What the API says about the statuses of failures, by status or class: `404`, `4XX`, `default`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, String>,
-    /// The ways to sign in that the description names, in its order. None if it names no way at all, and
-    /// an empty list for an operation that is called without credentials.
+    /// The ways to sign in that the description names, in its order: one of them is enough. None if it names no
+    /// way at all, and an empty list for an operation that is called without credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub security: Option<Vec<SecurityScheme>>,
+    pub security: Option<Vec<SecurityRequirement>>,
     /// A jq program over the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extract: Option<String>,
@@ -46,6 +48,22 @@ impl Action {
     pub(crate) fn is_free(&self) -> bool {
         self.security.as_ref().is_some_and(Vec::is_empty)
     }
+
+    /// The schemes of all ways to sign in.
+    pub(crate) fn schemes(&self) -> impl Iterator<Item = &SecurityScheme> {
+        self.security.iter().flatten().flat_map(SecurityRequirement::values)
+    }
+}
+
+/// The server of an operation: the one that the source configures, at the operation's own path there, else the
+/// description's.
+pub(crate) fn server(configured: Option<&Url>, own: Option<&str>) -> Option<Url> {
+    let Some(configured) = configured else { return own?.parse().ok() };
+    let mut server = configured.clone();
+    if let Some(path) = own.filter(|own| own.starts_with('/')) {
+        server.set_path(path);
+    }
+    Some(server)
 }
 
 /// Where an argument goes, other than into the body.
@@ -194,6 +212,10 @@ pub struct PartEncoding {
     #[serde(default, skip_serializing_if = "is_default")]
     pub allow_reserved: bool,
 }
+
+/// One way to sign in: all of these schemes at once, by their names. Without any the operation can also be called
+/// without credentials.
+pub type SecurityRequirement = BTreeMap<String, SecurityScheme>;
 
 /// A way to sign in that a description names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

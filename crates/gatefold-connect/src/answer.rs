@@ -130,6 +130,11 @@ impl ReceivedAnswer {
             (None, _) => self.media_result(reading),
         };
         let mut notes = notes::of(self, reading);
+        // A body may say where the result is as well.
+        let has_place = matches!(self.status, StatusCode::CREATED | StatusCode::ACCEPTED);
+        let place = self.result_place().filter(|_| has_place && !self.body.is_empty());
+        let place = place.filter(|place| text.is_none_or(|text| !text.contains(place.as_str())));
+        notes.extend(place.map(|place| format!("see {place}")));
         notes.extend(self.cut.map(StreamCut::note));
         result.content.extend((!notes.is_empty()).then(|| Block::text(notes.join("; "))));
         result
@@ -158,8 +163,9 @@ impl ReceivedAnswer {
 
     /// The body, if people can read it.
     fn text(&self) -> Option<Cow<'_, str>> {
-        let class = match self.media_type() {
-            Some(media_type) => MediaClass::of(&media_type),
+        let media_type = self.media_type();
+        let class = match media_type.as_deref() {
+            Some(media_type) => MediaClass::of(media_type),
             None if std::str::from_utf8(&self.body).is_ok() => MediaClass::Text,
             None => MediaClass::Bytes,
         };
@@ -167,7 +173,7 @@ impl ReceivedAnswer {
             class,
             MediaClass::Json | MediaClass::JsonLines | MediaClass::Form | MediaClass::Text
         );
-        is_text.then(|| charset::decoded(&self.body))
+        is_text.then(|| charset::decoded(&self.body, media_type.as_deref()))
     }
 
     fn masked<'t>(&self, text: Cow<'t, str>, secrets: &KnownSecrets) -> Cow<'t, str> {
@@ -228,10 +234,18 @@ impl ReceivedAnswer {
         if action.method == Method::HEAD.as_str() {
             return format!("{status}\n{}", self.header_lines());
         }
-        match self.header("location") {
-            Some(location) => format!("{status}: done, see {location}"),
+        match self.result_place() {
+            Some(place) => format!("{status}: done, see {place}"),
             None => format!("{status}: done"),
         }
+    }
+
+    /// Where what was made is, or will be (RFC 9110, sections 15.3.2 and 15.3.3). Some say of what goes on that it
+    /// is an operation.
+    fn result_place(&self) -> Option<String> {
+        let location = self.header(header::LOCATION.as_str());
+        let of_operation = || self.header("operation-location");
+        location.or_else(of_operation).filter(|place| !place.is_empty() && self.status.is_success())
     }
 
     /// The headers, which are all that there is to an answer without a body.

@@ -9,10 +9,13 @@ use url::Url;
 use crate::action::{Action, ParameterPlace, SecurityScheme};
 
 mod client_credentials;
+mod schemes;
 
 pub use client_credentials::ClientCredentials;
 pub(crate) use client_credentials::TokenError;
 use client_credentials::form_encoded;
+pub(crate) use schemes::SignIn;
+pub use schemes::{SchemeCredential, SchemeCredentials};
 
 /// How a source signs in at its API, as its configuration says.
 #[derive(Debug)]
@@ -118,7 +121,7 @@ impl Auth {
             (Self::ApiKey { key, .. }, _) => match self.key_place(action) {
                 Some(place) => put_key(&place, key, url, headers),
                 // It wants another key than the one that is configured.
-                None if action.security.iter().flatten().any(SecurityScheme::is_key) => Ok(()),
+                None if action.schemes().any(SecurityScheme::is_key) => Ok(()),
                 None => Err(AuthError::NoPlace),
             },
         }
@@ -127,20 +130,54 @@ impl Auth {
     /// Where an operation takes the API key of the configuration, if it does.
     pub(crate) fn key_place(&self, action: &Action) -> Option<KeyPlace> {
         let Self::ApiKey { place, .. } = self else { return None };
-        let described = || action.security.iter().flatten().find_map(described_place);
+        let described =
+            || action.schemes().filter(|scheme| self.fits(scheme)).find_map(KeyPlace::of);
         place.clone().or_else(described).filter(|_| !action.is_free())
+    }
+
+    /// Whether it is what a scheme asks for.
+    fn fits(&self, scheme: &SecurityScheme) -> bool {
+        match (self, scheme) {
+            (Self::ApiKey { place: None, .. }, SecurityScheme::Key { is_further, .. }) => {
+                !is_further
+            }
+            (Self::ApiKey { place: Some(own), .. }, _) => {
+                KeyPlace::of(scheme).is_some_and(|place| own.is_same(&place))
+            }
+            (Self::Basic { .. }, SecurityScheme::Basic)
+            | (
+                Self::Bearer(_) | Self::ClientCredentials(_) | Self::SignedIn,
+                SecurityScheme::Bearer | SecurityScheme::Other(_),
+            ) => true,
+            (Self::ApiKey { .. }, _) => false,
+            // Many describe their tokens as a key in this header.
+            (_, scheme) => KeyPlace::of(scheme).is_some_and(|place| place.is_authorization()),
+        }
     }
 }
 
-fn described_place(scheme: &SecurityScheme) -> Option<KeyPlace> {
-    let SecurityScheme::Key { place, name, is_further: false } = scheme else { return None };
-    let place = match place {
-        ParameterPlace::Header => KeyPart::Header,
-        ParameterPlace::Query => KeyPart::Query,
-        ParameterPlace::Cookie => KeyPart::Cookie,
-        ParameterPlace::Path | ParameterPlace::QueryString => return None,
-    };
-    Some(KeyPlace { place, name: name.clone() })
+impl KeyPlace {
+    /// Where a scheme has a key.
+    fn of(scheme: &SecurityScheme) -> Option<Self> {
+        let SecurityScheme::Key { place, name, .. } = scheme else { return None };
+        let place = match place {
+            ParameterPlace::Header => KeyPart::Header,
+            ParameterPlace::Query => KeyPart::Query,
+            ParameterPlace::Cookie => KeyPart::Cookie,
+            ParameterPlace::Path | ParameterPlace::QueryString => return None,
+        };
+        Some(Self { place, name: name.clone() })
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        let is_header = self.place == KeyPart::Header;
+        self.place == other.place
+            && (self.name == other.name || is_header && self.name.eq_ignore_ascii_case(&other.name))
+    }
+
+    fn is_authorization(&self) -> bool {
+        self.place == KeyPart::Header && self.name.eq_ignore_ascii_case(AUTHORIZATION.as_str())
+    }
 }
 
 fn put_key(
@@ -165,7 +202,10 @@ fn put_key(
             if !is_legal(name) || !is_legal(key.expose()) {
                 return Err(AuthError::Illegal("cookie"));
             }
-            insert(headers, COOKIE, &format!("{name}={}", key.expose()))
+            // There may be another one, and a request has one header of cookies.
+            let other = headers.get(COOKIE).and_then(|other| other.to_str().ok());
+            let others = other.map(|other| format!("{other}; ")).unwrap_or_default();
+            insert(headers, COOKIE, &format!("{others}{name}={}", key.expose()))
         }
     }
 }
@@ -214,18 +254,19 @@ mod tests {
         let key = |place| Auth::ApiKey { key: Secret::new("k v"), place };
         let bearer = Auth::Bearer(Secret::new("t"));
         check(&bearer, "null", "?q=1 authorization: Bearer t");
-        check(&bearer, r#"["bearer"]"#, "?q=1 authorization: Bearer t");
+        check(&bearer, r#"[{"b":"bearer"}]"#, "?q=1 authorization: Bearer t");
         check(&bearer, "[]", "?q=1");
         let basic = Auth::Basic { username: "me".to_owned(), password: Secret::new("pw") };
         check(&basic, "null", "?q=1 authorization: Basic bWU6cHc=");
-        let described = r#"["bearer",{"key":{"in":"query","name":"key"}}]"#;
+        let described = r#"[{"b":"bearer"},{"k":{"key":{"in":"query","name":"key"}}}]"#;
         check(&key(None), described, "?q=1&key=k+v");
         let header = KeyPlace { place: KeyPart::Header, name: "X-Key".to_owned() };
         check(&key(Some(header)), described, "?q=1 x-key: k v");
-        let further = r#"["bearer",{"key":{"in":"query","name":"key","is_further":true}}]"#;
+        let further =
+            r#"[{"b":"bearer","k":{"key":{"in":"query","name":"key","is_further":true}}}]"#;
         check(&key(None), further, "?q=1");
         let nowhere = "its description does not say where the API key goes; set `in` and `name` beside `api_key`";
-        check(&key(None), r#"["bearer"]"#, nowhere);
+        check(&key(None), r#"[{"b":"bearer"}]"#, nowhere);
         let cookie = KeyPlace { place: KeyPart::Cookie, name: "sid".to_owned() };
         let illegal = "the credential in its configuration has characters that no cookie may have";
         check(&key(Some(cookie)), "null", illegal);

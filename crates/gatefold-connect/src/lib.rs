@@ -19,12 +19,14 @@ mod source;
 
 pub use action::{
     ACTION_KEY, Action, BodyArguments, BodyMedia, ParameterPlace, ParameterSpec, PartEncoding,
-    RequestBody, ResultShape, SecurityScheme, Style,
+    RequestBody, ResultShape, SecurityRequirement, SecurityScheme, Style,
 };
 pub use actions::{ActionFault, WrittenAction};
 pub use answer::{EXTRACT_TASK, check_extract};
 pub use arguments::ArgumentCheck;
-pub use auth::{Auth, AuthError, ClientCredentials, KeyPart, KeyPlace};
+pub use auth::{
+    Auth, AuthError, ClientCredentials, KeyPart, KeyPlace, SchemeCredential, SchemeCredentials,
+};
 pub use openapi::{
     ApiDescription, ApiDocuments, CodeFlowUrls, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
     DescriptionNote, DescriptionOptions, Documents, FileDocuments, OperationOverlay, Overlay,

@@ -53,15 +53,19 @@ pub enum DescriptionError {
 #[derive(Debug)]
 pub struct ApiDocuments {
     library: Library,
-    missing: Vec<MissingDocument>,
 }
 
 impl ApiDocuments {
     /// Fetches a description and all that it refers to. What cannot be had costs only what needs it.
     pub async fn load(url: &Url, documents: &dyn Documents) -> Result<Self, DescriptionError> {
         let bytes = documents.fetch(url).await.map_err(DescriptionError::Fetch)?;
-        let (library, missing) = Library::load(url, &bytes, documents).await?;
-        Ok(Self { library, missing })
+        Ok(Self { library: Library::load(url, &bytes, documents).await? })
+    }
+
+    /// Of a single document.
+    #[cfg(test)]
+    pub(crate) fn of(document: Value) -> Self {
+        Self { library: Library::of(document) }
     }
 
     /// Reads all operations. This takes up to a second of processor time for the largest descriptions.
@@ -86,7 +90,7 @@ impl ApiDocuments {
         let mut outputs = Outputs::new(limits.output);
         let all = Surroundings { edition, root, security: &security, options, limits };
         let (mut tools, mut unusable) = (Vec::new(), Vec::new());
-        let mut notes = self.missing_notes();
+        let mut notes = self.notes();
         for (operation, name) in operations.iter().zip(names::names(&nameables)) {
             match operations::tool(&mut schemas, &all, operation, &mut outputs, name.clone()) {
                 Ok(tool) => tools.push(tool),
@@ -113,14 +117,20 @@ impl ApiDocuments {
             paths,
             unusable,
             notes,
+            schemes: security.by_name().clone(),
             token_urls: security.token_urls,
             code_flows: security.code_flows,
         })
     }
 
-    fn missing_notes(&self) -> Vec<DescriptionNote> {
-        let what = |one: &MissingDocument| format!("`{}` could not be had: {}", one.url, one.why);
-        self.missing.iter().map(|one| DescriptionNote { tool: None, what: what(one) }).collect()
+    /// What could not be had, and what was repaired.
+    fn notes(&self) -> Vec<DescriptionNote> {
+        let missing =
+            |one: &MissingDocument| format!("`{}` could not be had: {}", one.url, one.why);
+        let repaired = |(url, what): &(String, String)| format!("`{url}`: {what}");
+        let missing = self.library.missing.iter().map(missing);
+        let whats = missing.chain(self.library.repairs.iter().map(repaired));
+        whats.map(|what| DescriptionNote { tool: None, what }).collect()
     }
 }
 

@@ -6,6 +6,7 @@ mod failures;
 mod outgoing;
 mod own_names;
 mod prepared;
+mod signing;
 mod streams;
 
 use std::collections::BTreeMap;
@@ -20,18 +21,18 @@ use gatefold_core::{
     BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload, RecentMap,
     Secret, Target, UnsentCause, with_causes,
 };
-use gatefold_dispatch::{AdmittedCall, CallContext, CredentialSet, Credentials, StatelessSource};
-use gatefold_egress::{FirstRedirect, HttpClient, HttpRequest, HttpResponse, Rate, RateLimiter};
+use gatefold_dispatch::{AdmittedCall, CallContext, Credentials, StatelessSource};
+use gatefold_egress::{FirstRedirect, HttpClient, HttpResponse, Rate, RateLimiter};
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 use gatefold_worker::WorkerPool;
-use http::header::{AUTHORIZATION, COOKIE};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
+use http::header::AUTHORIZATION;
 use serde_json::{Map, Value};
 use url::Url;
 
 use crate::actions::{self, WrittenAction};
 use crate::answer::{AnswerReading, ReceivedAnswer, extract};
-use crate::auth::Auth;
+use crate::auth::{Auth, SchemeCredentials, SignIn};
 use crate::openapi::Overlay;
 use crate::request::{OperationPaths, OutgoingRequest, Routing};
 use description::DescriptionReading;
@@ -46,6 +47,8 @@ pub struct HttpApiSettings {
     /// The URL of the server. It takes the place of the ones that a description names.
     pub base: Option<Url>,
     pub auth: Option<Auth>,
+    /// Credentials for single schemes of the description.
+    pub schemes: SchemeCredentials,
     /// Whether the client signs in by a certificate.
     pub has_certificate: bool,
     /// How often it may be called.
@@ -147,6 +150,9 @@ impl HttpApiSettings {
         if let Some(auth) = &self.auth {
             auth.collect_secrets(&mut values);
         }
+        for credential in self.schemes.values() {
+            credential.collect_secrets(&mut values);
+        }
         for secret in &self.secrets {
             values.add(secret.expose());
         }
@@ -161,6 +167,16 @@ impl HttpApiSettings {
             values.add_text(url.as_str());
         }
         values
+    }
+
+    fn sign_in(&self) -> SignIn<'_> {
+        SignIn {
+            auth: self.auth.as_ref(),
+            schemes: &self.schemes,
+            headers: &self.headers,
+            base: self.base.as_ref(),
+            has_certificate: self.has_certificate,
+        }
     }
 }
 
@@ -290,7 +306,7 @@ impl HttpApi {
         let mut own = self.own_credentials(prepared, &context.identity).await?;
         let origin = request.url.origin();
         for is_last in [false, true] {
-            let token = self.token(context).await?;
+            let token = self.token(prepared, context).await?;
             let outgoing = self.signed(prepared, request.clone(), own.as_ref(), token.as_ref())?;
             let signed_with = || {
                 let own = own.iter().flat_map(|set| set.iter()).map(|own| own.value.clone());
@@ -342,43 +358,28 @@ impl HttpApi {
         unreachable!("the last round returns")
     }
 
-    async fn token(&self, context: &CallContext) -> Result<Option<Secret>, CallError> {
-        let Some(Auth::ClientCredentials(account)) = &self.settings.auth else { return Ok(None) };
-        let token = account.token(&self.client, context.deadline).await;
-        token.map(Some).map_err(|error| self.without_token(&error))
-    }
-
-    fn signed(
+    async fn token(
         &self,
         prepared: &PreparedAction,
-        request: OutgoingRequest,
-        own: Option<&CredentialSet>,
-        token: Option<&Secret>,
-    ) -> Result<HttpRequest, CallError> {
-        let OutgoingRequest { method, mut url, mut headers, body } = request;
-        let mut credentials = HeaderMap::new();
-        let configured = self.settings.headers.iter();
-        let configured = configured.map(|(name, value)| (name.as_str(), value));
-        let own = own.into_iter().flat_map(|set| set.iter());
-        let own = own.map(|credential| (credential.name.as_str(), &credential.value));
-        for (name, value) in configured.chain(own) {
-            let header = header(name, value);
-            let (name, value) =
-                header.map_err(|reason| self.not_sent(UnsentCause::SetUp, reason))?;
-            credentials.insert(name, value);
-        }
-        if let Some(auth) = &self.settings.auth {
-            let applied = auth.apply(&prepared.action, token, &mut url, &mut credentials);
-            applied.map_err(|error| self.not_sent(UnsentCause::SetUp, error.to_string()))?;
-        }
-        join_cookies(&mut headers, &mut credentials);
-        let request = HttpRequest { headers, credentials, ..HttpRequest::new(method, url) };
-        Ok(request.body(body.unwrap_or_default()))
+        context: &CallContext,
+    ) -> Result<Option<Secret>, CallError> {
+        let is_used = self.settings.sign_in().uses_auth(&prepared.action);
+        let Some(Auth::ClientCredentials(account)) =
+            self.settings.auth.as_ref().filter(|_| is_used)
+        else {
+            return Ok(None);
+        };
+        let token = account.token(&self.client, context.deadline).await;
+        token.map(Some).map_err(|error| self.without_token(&error))
     }
 
     /// What calls sign in with, in the words of a message.
     fn credential(&self) -> &'static str {
         match (&self.settings.auth, &self.credentials) {
+            _ if !self.settings.schemes.is_empty() => {
+                "it was called with the credentials of its configuration; `gatefold check` names schemes \
+                 without one"
+            }
             (Some(auth), _) => auth.told(),
             (None, Some(_)) => "it was called with the credentials of its user",
             (None, None) if self.settings.has_certificate => {
@@ -417,7 +418,9 @@ impl StatelessSource for HttpApi {
                 let reading = DescriptionReading {
                     described,
                     base_url: self.settings.base.clone(),
-                    has_auth: self.settings.auth.is_some() || self.settings.has_certificate,
+                    sign_in: self.settings.sign_in(),
+                    has_callers_credentials: self.credentials.is_some()
+                        && self.settings.auth.is_none(),
                     client: &self.client,
                     secrets: self.secrets.clone(),
                 };
@@ -468,25 +471,4 @@ fn arguments(
 
 fn invalid(target: &Target, message: String) -> CallError {
     CallError::InvalidArguments { tool: target.id.clone(), message, data: None }
-}
-
-fn header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), String> {
-    let header =
-        HeaderName::try_from(name).map_err(|_| format!("`{name}` is not a header's name"))?;
-    // The value may be a secret, so the message does not show it.
-    let mut value = HeaderValue::try_from(value.expose())
-        .map_err(|_| format!("the value of header `{name}` is not legal"))?;
-    value.set_sensitive(true);
-    Ok((header, value))
-}
-
-/// A request has one header of cookies: those of arguments go with the secret ones.
-fn join_cookies(headers: &mut HeaderMap, credentials: &mut HeaderMap) {
-    let Some(secret) = credentials.get(COOKIE) else { return };
-    let Some(plain) = headers.remove(COOKIE) else { return };
-    let joined = [plain.as_bytes(), b"; ", secret.as_bytes()].concat();
-    if let Ok(mut joined) = HeaderValue::from_bytes(&joined) {
-        joined.set_sensitive(true);
-        credentials.insert(COOKIE, joined);
-    }
 }

@@ -201,6 +201,68 @@ impl Payload {
         let json = to_raw_value(&result).expect("a JSON value is valid JSON");
         Self { json, is_error: false }
     }
+
+    /// Whether it has more bytes than a limit. A text that says the same as its structured content, as the protocol
+    /// asks for, counts once.
+    pub fn exceeds(&self, limit: usize) -> bool {
+        let whole = self.json.get().len();
+        whole > limit && whole - repeated_bytes(&self.json).unwrap_or(0) > limit
+    }
+}
+
+/// How many bytes of a result are a text that says the same as its structured content.
+fn repeated_bytes(result: &RawValue) -> Option<usize> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Parts<'a> {
+        #[serde(borrow)]
+        content: Vec<&'a RawValue>,
+        #[serde(borrow)]
+        structured_content: &'a RawValue,
+    }
+    #[derive(Deserialize)]
+    struct Block<'a> {
+        #[serde(borrow)]
+        text: &'a RawValue,
+    }
+    /// Structured content is an object, so anything else is wrapped.
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Wrapper<'a> {
+        #[serde(borrow)]
+        result: &'a RawValue,
+    }
+
+    let parts: Parts<'_> = serde_json::from_str(result.get()).ok()?;
+    let Block { text } = serde_json::from_str(parts.content.first()?.get()).ok()?;
+    let plain: String = serde_json::from_str(text.get()).ok()?;
+    let structured = parts.structured_content.get();
+    let is_wrapped = || {
+        let wrapper = serde_json::from_str::<Wrapper<'_>>(structured);
+        wrapper.is_ok_and(|Wrapper { result }| {
+            result.get() == text.get() || is_same_json(&plain, result.get())
+        })
+    };
+    (is_same_json(&plain, structured) || is_wrapped()).then(|| text.get().len())
+}
+
+/// Whether two texts are the same JSON but for spaces.
+fn is_same_json(one: &str, other: &str) -> bool {
+    significant_bytes(one).eq(significant_bytes(other))
+}
+
+fn significant_bytes(json: &str) -> impl Iterator<Item = u8> {
+    let (mut is_in_text, mut is_escaped) = (false, false);
+    json.bytes().filter(move |byte| {
+        let is_significant = is_in_text || !byte.is_ascii_whitespace();
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_in_text,
+            b'"' => is_in_text = !is_in_text,
+            _ => {}
+        }
+        is_significant
+    })
 }
 
 /// A call that waits for its client's answers.
@@ -239,5 +301,29 @@ impl UpstreamIdentity {
             Self::User(user) => Some(user),
             Self::Client(credential) => Some(&credential.user),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_and_the_structured_content_that_it_repeats_count_once() {
+        let check = |result: serde_json::Value, counts_once: bool| {
+            let json = to_raw_value(&result).unwrap();
+            let payload = Payload { json, is_error: false };
+            let whole = payload.json.get().len();
+            assert!(!payload.exceeds(whole), "{result}");
+            assert_eq!(!payload.exceeds(whole - 8), counts_once, "{result}");
+        };
+        let result = |text: &str, structured: serde_json::Value| json!({ "content": [{ "type": "text", "text": text }], "structuredContent": structured });
+        check(result("{ \"a b\": \"\\\" c\" }\n", json!({ "a b": "\" c" })), true);
+        check(result("[1, 2, 3]", json!({ "result": [1, 2, 3] })), true);
+        check(result("a longer text", json!({ "result": "a longer text" })), true);
+        check(result("{\"a\": \"x y\"}", json!({ "a": "xy" })), false);
+        check(result("another text", json!({ "result": "a longer text" })), false);
+        check(json!({ "content": [{ "type": "text", "text": "a longer text" }] }), false);
+        check(json!(["a longer text"]), false);
     }
 }

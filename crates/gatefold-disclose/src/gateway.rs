@@ -20,7 +20,9 @@ pub(crate) use execute::{
     request as executing_request, unknown_in, untouched as untouched_request,
 };
 pub(crate) use result::Rendering;
-pub(crate) use schema::{described as schema_text, described_after as schema_text_after};
+pub(crate) use schema::{
+    described as schema_text, described_after as schema_text_after, described_by,
+};
 
 pub(crate) const DISCOVER: &str = "discover_tools";
 pub(crate) const SCHEMA: &str = "get_tool_schema";

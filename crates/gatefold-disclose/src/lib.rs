@@ -14,6 +14,7 @@ mod flat;
 mod gateway;
 mod hints;
 mod intent;
+mod levels;
 mod namespace;
 mod pinned;
 mod rehearsal;

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::arguments::Arguments;
 use crate::gateway::{
-    ExecutingTool, GatewayLimits, Rendering, domain_page, executing_request, find_in, schema_text,
+    ExecutingTool, GatewayLimits, Rendering, described_by, domain_page, executing_request, find_in,
     untouched_request,
 };
 use crate::pinned::{PinnedTools, Pins, by_alias, with_alias};
@@ -159,8 +159,8 @@ impl NamespaceDisclosure {
         arguments: &RawValue,
     ) -> Result<Reply, UsageError> {
         let arguments = Arguments::parse(name, arguments)?;
-        arguments.only(&["tool_name", "cursor"])?;
-        let cursor = arguments.text("cursor")?;
+        arguments.only(&["tool_name", "cursor", "path"])?;
+        let (cursor, path) = (arguments.text("cursor")?, arguments.text("path")?);
         let Some(asked) = arguments.text("tool_name")? else {
             let Namespace::One(entry) = namespace else {
                 return Err(UsageError::new(format!(
@@ -173,7 +173,7 @@ impl NamespaceDisclosure {
                 .map(|text| Reply::text(&text));
         };
         match found(view, namespace, asked.trim()) {
-            Some(tool) => Ok(Reply::text(&schema_text(tool))),
+            Some(tool) => described_by(name, tool, path.as_deref()),
             None => Err(unknown_in(view, namespace, asked.trim())),
         }
     }

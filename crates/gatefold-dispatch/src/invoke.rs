@@ -382,7 +382,7 @@ fn report(pass: BreakerPass<'_>, result: &Result<Outcome, CallError>) {
 
 fn check_size(outcome: Outcome, target: &Target, limit: u64) -> Result<Outcome, CallError> {
     match outcome {
-        Outcome::Done(payload) if payload.json.get().len() as u64 > limit => {
+        Outcome::Done(payload) if payload.exceeds(usize::try_from(limit).unwrap_or(usize::MAX)) => {
             let size = payload.json.get().len() as u64;
             Err(CallError::TooLarge { tool: target.id.clone(), size, limit })
         }

@@ -22,11 +22,14 @@ pub const VISIT_LIFE: Duration = Duration::from_secs(10 * 60);
 
 /// Browsers take a cookie of such a name only over TLS, for this host alone and all of its paths.
 const SECURE_COOKIE: &str = "__Host-gatefold";
+/// The same for a gateway below a path, whose neighbours are other applications: over TLS, for its paths alone.
+const SECURE_PATH_COOKIE: &str = "__Secure-gatefold";
 /// On this machine without TLS.
 const PLAIN_COOKIE: &str = "gatefold";
 /// The same for a browser that is away at a provider. Browsers send such cookies along when another site
 /// leads them here (`SameSite=Lax`), as the provider does.
 const SECURE_VISIT_COOKIE: &str = "__Host-gatefold-visit";
+const SECURE_PATH_VISIT_COOKIE: &str = "__Secure-gatefold-visit";
 const PLAIN_VISIT_COOKIE: &str = "gatefold-visit";
 
 /// Where a request comes from, as browsers say it. Pages cannot set it.
@@ -114,18 +117,31 @@ impl IssuerState {
 pub(crate) fn is_own_form(headers: &HeaderMap, public: &PublicUrl) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     let is_own =
-        origins.next().is_some_and(|origin| origin.as_bytes() == public.as_str().as_bytes());
+        origins.next().is_some_and(|origin| origin.as_bytes() == public.origin().as_bytes());
     let is_sole = origins.next().is_none();
     let site = headers.get(FETCH_SITE);
     is_own && is_sole && site.is_none_or(|site| site.as_bytes() == b"same-origin")
 }
 
 fn cookie_name(public: &PublicUrl) -> &'static str {
-    if public.is_secure() { SECURE_COOKIE } else { PLAIN_COOKIE }
+    name_of(public, SECURE_COOKIE, SECURE_PATH_COOKIE, PLAIN_COOKIE)
 }
 
 fn visit_cookie_name(public: &PublicUrl) -> &'static str {
-    if public.is_secure() { SECURE_VISIT_COOKIE } else { PLAIN_VISIT_COOKIE }
+    name_of(public, SECURE_VISIT_COOKIE, SECURE_PATH_VISIT_COOKIE, PLAIN_VISIT_COOKIE)
+}
+
+fn name_of(
+    public: &PublicUrl,
+    secure: &'static str,
+    secure_path: &'static str,
+    plain: &'static str,
+) -> &'static str {
+    match (public.is_secure(), public.path()) {
+        (true, "") => secure,
+        (true, _) => secure_path,
+        (false, _) => plain,
+    }
 }
 
 fn visitor_hash(text: &str) -> Option<Digest> {
@@ -151,7 +167,8 @@ fn session_cookie(public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
 
 fn set_cookie(name: &str, public: &PublicUrl, value: &str, more: &str) -> HeaderValue {
     let secure = if public.is_secure() { "; Secure" } else { "" };
-    let text = format!("{name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{more}");
+    let path = if public.path().is_empty() { "/" } else { public.path() };
+    let text = format!("{name}={value}; Path={path}; HttpOnly; SameSite=Lax{secure}{more}");
     HeaderValue::try_from(text).expect("it is ASCII")
 }
 
@@ -176,6 +193,11 @@ mod tests {
             "__Host-gatefold=x; Path=/; HttpOnly; SameSite=Lax; Secure"
         );
         assert_eq!(session_cookie(&plain, "x", ""), "gatefold=x; Path=/; HttpOnly; SameSite=Lax");
+        let below = PublicUrl::parse("https://tools.example.com/gate/").unwrap();
+        assert_eq!(
+            session_cookie(&below, "x", ""),
+            "__Secure-gatefold=x; Path=/gate; HttpOnly; SameSite=Lax; Secure"
+        );
     }
 
     #[test]

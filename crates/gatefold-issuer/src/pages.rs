@@ -74,9 +74,11 @@ impl Page {
         fault: Option<(StatusCode, &str)>,
     ) -> Self {
         let (status, text) = fault.unwrap_or((StatusCode::OK, ""));
-        let request = Escaped(request);
-        let provider = settings.provider.as_ref().map(|own| provider_form(own.name(), &request));
-        let password = (settings.password == PasswordSignIn::On).then(|| password_form(&request));
+        let (request, path) = (Escaped(request), settings.public_url.path());
+        let provider =
+            settings.provider.as_ref().map(|own| provider_form(path, own.name(), &request));
+        let password =
+            (settings.password == PasswordSignIn::On).then(|| password_form(path, &request));
         let body = format!(
             "<p>to <code>{host}</code></p>{fault}{}{}",
             provider.unwrap_or_default(),
@@ -136,16 +138,17 @@ impl Page {
             "<p>{who} to use <code>{here}</code> for you, <strong>{user}</strong>: {kind}{part}.</p>\
              <p class=\"to\">You go back to <strong>{to}</strong>, {place}. Whoever is there gets the \
              access. Allow it only if you have just begun this yourself.</p>\
-             <form method=\"post\" action=\"/oauth/consent\">\
+             <form method=\"post\" action=\"{path}/oauth/consent\">\
              <input type=\"hidden\" name=\"request\" value=\"{request}\">\
              <input type=\"hidden\" name=\"seal\" value=\"{seal}\">{reading}\
              <button class=\"go\" name=\"decision\" value=\"allow\">Allow</button>\
              <button name=\"decision\" value=\"deny\">Do not allow</button></form>\
-             <form method=\"post\" action=\"/oauth/sign-out\">\
+             <form method=\"post\" action=\"{path}/oauth/sign-out\">\
              <input type=\"hidden\" name=\"request\" value=\"{request}\">\
              <input type=\"hidden\" name=\"seal\" value=\"{leave_seal}\">\
              <small>You are not {user}? <button class=\"plain\">Sign in as somebody else</button></small>\
              </form>",
+            path = public.path(),
             here = Escaped(host(public)),
             user = Escaped(user.as_str()),
             to = Escaped(asked.redirect.shown_host()),
@@ -155,10 +158,16 @@ impl Page {
         Self { form_target: Some(asked.redirect.form_target()), ..page }
     }
 
-    pub(crate) fn password(user: &UserId, link: &str, fault: Option<&str>) -> Self {
+    pub(crate) fn password(
+        public: &PublicUrl,
+        user: &UserId,
+        link: &str,
+        fault: Option<&str>,
+    ) -> Self {
+        let path = public.path();
         let status = if fault.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         let body = format!(
-            "<p>for <strong>{user}</strong></p>{fault}<form method=\"post\" action=\"/oauth/password\">\
+            "<p>for <strong>{user}</strong></p>{fault}<form method=\"post\" action=\"{path}/oauth/password\">\
              <input type=\"hidden\" name=\"link\" value=\"{link}\">\
              <input type=\"hidden\" autocomplete=\"username\" value=\"{user}\">\
              <label>New password, at least {PASSWORD_CHARS} characters <input type=\"password\" \
@@ -217,10 +226,10 @@ impl Page {
     }
 }
 
-fn provider_form(name: &str, request: &Escaped<'_>) -> String {
+fn provider_form(path: &str, name: &str, request: &Escaped<'_>) -> String {
     let name = Escaped(name);
     format!(
-        "<form method=\"post\" action=\"/oauth/provider\">\
+        "<form method=\"post\" action=\"{path}/oauth/provider\">\
          <input type=\"hidden\" name=\"request\" value=\"{request}\">\
          <button class=\"go\">Sign in with {name}</button>\
          <button class=\"plain\" name=\"account\" value=\"another\">Use another account</button>\
@@ -228,9 +237,9 @@ fn provider_form(name: &str, request: &Escaped<'_>) -> String {
     )
 }
 
-fn password_form(request: &Escaped<'_>) -> String {
+fn password_form(path: &str, request: &Escaped<'_>) -> String {
     format!(
-        "<form method=\"post\" action=\"/oauth/sign-in\">\
+        "<form method=\"post\" action=\"{path}/oauth/sign-in\">\
          <input type=\"hidden\" name=\"request\" value=\"{request}\">\
          <label>Name <input type=\"text\" name=\"user\" autocomplete=\"username\" \
          autocapitalize=\"none\" spellcheck=\"false\" maxlength=\"128\" required autofocus></label>\

@@ -39,6 +39,9 @@ const BODY_LIMIT: Duration = Duration::from_secs(10);
 /// How long a browser may reuse the answer to a preflight request.
 const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
 
+/// Where the metadata is, in front of the issuer's path (RFC 8414, section 3.1).
+const WELL_KNOWN: &str = "/.well-known/oauth-authorization-server";
+
 /// The version of the protocol that some clients send along.
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
@@ -58,11 +61,15 @@ pub(crate) fn router(state: Arc<IssuerState>) -> Router {
             .route(CALLBACK_PATH, get(providers::callback));
     }
     let mut clients = Router::new()
-        .route("/.well-known/oauth-authorization-server", get(endpoints::metadata))
+        .route(WELL_KNOWN, get(endpoints::metadata))
         .route("/oauth/token", post(endpoints::token))
         .route("/oauth/revoke", post(endpoints::revoke));
     if state.settings.registration == Registration::On {
         clients = clients.route("/oauth/register", post(endpoints::register));
+    }
+    let path = state.settings.public_url.path();
+    if !path.is_empty() {
+        clients = clients.route(&format!("{WELL_KNOWN}{path}"), get(endpoints::metadata));
     }
     // No cookie counts at these, so any page may ask.
     let cors = CorsLayer::new()

@@ -33,7 +33,7 @@ impl Resource {
         }
         // Metadata may write a name with escapes, and is the same address then.
         let path = percent_decode_str(url.path()).decode_utf8().ok()?;
-        let path = path.strip_suffix('/').unwrap_or(&path);
+        let path = path.strip_suffix('/').unwrap_or(&path).strip_prefix(public.path())?;
         let is_face = match path {
             "" | "/mcp" => true,
             path => ["/mcp/source/", "/mcp/agent/"]
@@ -64,9 +64,9 @@ impl Resource {
 
     /// The part as a person reads it: a kind, and a name if it has one.
     pub(crate) fn shown(&self) -> (&'static str, Option<&str>) {
-        if let Some((_, name)) = self.0.split_once("/mcp/source/") {
+        if let Some((_, name)) = self.0.rsplit_once("/mcp/source/") {
             ("the source", Some(name))
-        } else if let Some((_, name)) = self.0.split_once("/mcp/agent/") {
+        } else if let Some((_, name)) = self.0.rsplit_once("/mcp/agent/") {
             ("the agent", Some(name))
         } else {
             ("everything that you may use here", None)
@@ -176,6 +176,26 @@ mod tests {
             let read = Resource::read(&public, text);
             assert_eq!(read.as_ref().map(Resource::as_str), expected.as_deref(), "{text}");
         }
+    }
+
+    #[test]
+    fn below_a_path_only_what_is_there_is_a_face() {
+        let public = PublicUrl::parse("https://tools.example.com/gate").expect("it is an address");
+        for (text, expected) in [
+            ("https://tools.example.com/gate", Some("")),
+            ("https://tools.example.com/gate/mcp/", Some("/mcp")),
+            ("https://tools.example.com/gate/mcp/source/mail", Some("/mcp/source/mail")),
+            ("https://tools.example.com/mcp", None),
+            ("https://tools.example.com/gatemcp", None),
+            ("https://tools.example.com/gate/../mcp", None),
+            ("https://tools.example.com", None),
+        ] {
+            let expected = expected.map(|path| public.at(path));
+            let read = Resource::read(&public, text);
+            assert_eq!(read.as_ref().map(Resource::as_str), expected.as_deref(), "{text}");
+        }
+        let face = Resource::at(&public, "/mcp/source/mail").expect("it is a face");
+        assert_eq!(face.shown(), ("the source", Some("mail")));
     }
 
     #[test]

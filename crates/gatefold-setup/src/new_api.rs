@@ -2,7 +2,7 @@
 
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
-use toml::Value;
+use toml::{Table, Value};
 
 use super::rendered::{Members, text};
 
@@ -13,6 +13,8 @@ pub struct NewApi {
     pub openapi: String,
     pub base_url: Option<String>,
     pub auth: Option<NewAuth>,
+    /// Credentials for single security schemes of the description, by their names.
+    pub schemes: Vec<(String, Secret)>,
     pub headers: Vec<(String, Secret)>,
 }
 
@@ -35,8 +37,14 @@ impl NewApi {
         if let Some(base_url) = &self.base_url {
             members.put("base_url", text(base_url));
         }
-        if let Some(auth) = &self.auth {
-            members.put("auth", auth.value());
+        let mut auth = self.auth.as_ref().map(NewAuth::table).unwrap_or_default();
+        if !self.schemes.is_empty() {
+            let value = |(name, value): &(String, Secret)| (name.clone(), text(value.expose()));
+            let schemes = self.schemes.iter().map(value).collect();
+            auth.insert("schemes".to_owned(), Value::Table(schemes));
+        }
+        if !auth.is_empty() {
+            members.put("auth", Value::Table(auth));
         }
         members.put_pairs("headers", &self.headers);
         members
@@ -52,24 +60,24 @@ impl NewApi {
             NewAuth::Basic { password, .. } => ("Password".to_owned(), password.clone()),
             NewAuth::ApiKey(key) => ("X-API-Key".to_owned(), key.clone()),
         }));
+        let scheme = |(name, value): &(String, Secret)| (format!("{name}-Key"), value.clone());
+        headers.extend(self.schemes.iter().map(scheme));
         let url = format!("{} {}", self.openapi, self.base_url.as_deref().unwrap_or_default());
         McpConnection::Http { url, headers }
     }
 }
 
 impl NewAuth {
-    fn value(&self) -> Value {
-        let table = |pairs: &[(&str, Value)]| {
-            Value::Table(
-                pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
-            )
+    fn table(&self) -> Table {
+        let table = |pairs: &[(&str, Value)]| -> Table {
+            pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
         };
         match self {
             Self::Bearer(token) => table(&[("bearer", text(token.expose()))]),
             Self::Basic { username, password } => {
                 let pair =
                     table(&[("username", text(username)), ("password", text(password.expose()))]);
-                table(&[("basic", pair)])
+                table(&[("basic", Value::Table(pair))])
             }
             Self::ApiKey(key) => table(&[("api_key", text(key.expose()))]),
         }

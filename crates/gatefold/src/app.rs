@@ -438,6 +438,7 @@ impl App {
         self.exchange.set_agents(agents);
         self.people.replace(&config);
         self.dispatcher.install(setup);
+        sources::read_again(&sources, &old.sources);
         self.recall_used(&config).await;
         self.applied.store(Arc::new(AppliedConfig {
             config,

@@ -145,6 +145,13 @@ fn an_api_is_added_by_its_description_and_tried() {
     let other = ["add", "other", "--openapi", "pets.yaml", "--dry-run", "--json"];
     let other = run(&scratch, &other).json();
     assert_eq!(other["text"], "[sources.other]\nopenapi = \"pets.yaml\"\n");
+    let keys = ["--auth", "scheme:a=${HOME}", "--auth", "scheme:b=${PATH}", "--dry-run", "--json"];
+    let keys = run(&scratch, &[&["add", "keys", "--openapi", "pets.yaml"][..], &keys].concat());
+    assert_eq!(
+        keys.json()["text"],
+        "[sources.keys]\nopenapi = \"pets.yaml\"\n\
+         auth = { schemes = { a = \"${HOME}\", b = \"${PATH}\" } }\n"
+    );
     assert_eq!(file(&scratch, "gatefold.toml"), added);
 }
 
@@ -228,6 +235,7 @@ fn a_source_that_cannot_be_is_refused_with_the_fix() {
         (&["x", "--openapi", "broken.toml", "-e", "A=b"], &["credentials go into `--auth`"]),
         (&["x", "--openapi", "broken.toml", "--auth", "key"], &["'key:${secret:NAME}'"]),
         (&["x", "--openapi", "broken.toml", "--auth", "basic:a"], &["'basic:USER:"]),
+        (&["x", "--openapi", "broken.toml", "--auth", "scheme:a"], &["'scheme:SCHEME=${secret:"]),
         (&["x", "--openapi", "broken.toml", "--auth", "bearer: "], &["in single quotes"]),
         (&["x", "-e", "1A=b", "--", "y"], &["write it as `NAME=VALUE`"]),
         (

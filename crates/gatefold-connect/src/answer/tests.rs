@@ -133,6 +133,21 @@ fn an_answer_becomes_the_blocks_that_fit_it() {
         received(201, &[("location", "/pets/7")], b""),
         text("201 Created: done, see /pets/7"),
     );
+    for (status, name, body, note) in [
+        (201, "location", "{\"id\":7}", Some("see /pets/7")),
+        (202, "operation-location", "{\"id\":7}", Some("see /pets/7")),
+        (201, "location", "{\"url\":\"/pets/7\"}", None),
+        (200, "location", "{\"id\":7}", None),
+    ] {
+        let blocks = [Some(body), note].into_iter().flatten();
+        let blocks: Vec<_> = blocks.map(|text| json!({ "type": "text", "text": text })).collect();
+        let structured: Value = serde_json::from_str(body).unwrap();
+        check(
+            NOTHING,
+            received(status, &[JSON, (name, "/pets/7")], body.as_bytes()),
+            json!({ "content": blocks, "structuredContent": structured }),
+        );
+    }
     let head = Given { action: json!({ "method": "HEAD" }), ..NOTHING };
     check(head, received(200, &[("etag", "x"), ("set-cookie", "s")], b""), text("200 OK\netag: x"));
     check(NOTHING, received(304, &[], b""), text("304 Not Modified: done"));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::security::CodeFlowUrls;
-use crate::action::{ACTION_KEY, Action};
+use crate::action::{ACTION_KEY, Action, SecurityRequirement};
 use crate::request::OperationPath;
 
 /// How many changes a manifest tells, and in how many characters each: they are kept with it.
@@ -37,6 +37,8 @@ pub struct ApiDescription {
     pub unusable: Vec<UnusableOperation>,
     /// What was changed or left out of tools.
     pub notes: Vec<DescriptionNote>,
+    /// The ways to sign in that it declares, by their names.
+    pub schemes: SecurityRequirement,
     /// Where tokens for a client's own credentials come from.
     pub token_urls: Vec<String>,
     /// Where people sign in.

@@ -3,15 +3,20 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use bytes::Bytes;
+use futures::stream::{self, StreamExt as _};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::documents::{Documents, may_lead_to};
-use super::text::{self, DOCUMENT_LIMIT, TextError};
+use super::text::{self, DOCUMENT_LIMIT, ParsedText, TextError};
 
-/// How many documents a description may consist of.
-pub const DOCUMENTS_LIMIT: usize = 512;
+/// How many documents a description may consist of. What they have together is bounded as well: [`DOCUMENT_LIMIT`].
+pub const DOCUMENTS_LIMIT: usize = 16_384;
+
+/// How many documents are fetched at once.
+const PARALLEL_FETCHES: usize = 8;
 
 /// How many references may lead from one to the next before there is a value.
 const CHAIN_LIMIT: usize = 32;
@@ -21,6 +26,12 @@ const CHAIN_LIMIT: usize = 32;
 pub(super) struct MissingDocument {
     pub(super) url: String,
     pub(super) why: String,
+}
+
+impl MissingDocument {
+    fn new(url: &Url, why: &str) -> Self {
+        Self { url: url.to_string(), why: why.to_owned() }
+    }
 }
 
 #[derive(Debug)]
@@ -36,6 +47,9 @@ pub(super) struct Library {
     by_url: HashMap<String, usize>,
     /// The JSON pointer of what has an `$anchor`, or an `$id` of its own, by document and name.
     named: HashMap<(usize, String), String>,
+    pub(super) missing: Vec<MissingDocument>,
+    /// What had to be repaired before a document could be read, by its URL.
+    pub(super) repairs: Vec<(String, String)>,
 }
 
 /// A value in one of the documents.
@@ -99,7 +113,13 @@ impl Library {
     }
 
     fn empty() -> Self {
-        Self { documents: Vec::new(), by_url: HashMap::new(), named: HashMap::new() }
+        Self {
+            documents: Vec::new(),
+            by_url: HashMap::new(),
+            named: HashMap::new(),
+            missing: Vec::new(),
+            repairs: Vec::new(),
+        }
     }
 
     /// Reads the first document and, level by level, all that it refers to.
@@ -107,34 +127,52 @@ impl Library {
         first: &Url,
         bytes: &[u8],
         documents: &dyn Documents,
-    ) -> Result<(Self, Vec<MissingDocument>), TextError> {
+    ) -> Result<Self, TextError> {
         let mut library = Self::empty();
         let mut first = first.clone();
         first.set_fragment(None);
-        let mut total = bytes.len();
-        let mut open = library.add(first.clone(), text::parse(bytes)?);
+        let mut open = library.take_in(first.clone(), text::parse(bytes)?);
         let mut asked = HashSet::from([first.to_string()]);
-        let mut missing = Vec::new();
-        while let Some(url) = open.pop() {
-            if !asked.insert(url.to_string()) {
-                continue;
-            }
-            let read = if !may_lead_to(&first, &url) {
-                Err("a file leads to files in its folder alone, a URL to http and https".to_owned())
-            } else if library.documents.len() >= DOCUMENTS_LIMIT {
-                Err(format!("there are more than {DOCUMENTS_LIMIT} documents"))
-            } else {
-                read_one(&url, documents, &mut total).await
-            };
-            match read {
-                Ok(value) => open.extend(library.add(url, value)),
-                Err(why) => missing.push(MissingDocument { url: url.to_string(), why }),
-            }
-            if asked.len() > 2 * DOCUMENTS_LIMIT {
+        let mut total = bytes.len();
+        while !open.is_empty() {
+            let mut level = std::mem::take(&mut open);
+            level.retain(|url| asked.insert(url.to_string()));
+            if asked.len() > DOCUMENTS_LIMIT {
+                let why = format!("a description has at most {DOCUMENTS_LIMIT} documents");
+                library
+                    .missing
+                    .extend(level.into_iter().map(|url| MissingDocument::new(&url, &why)));
                 break;
             }
+            let origin = &first;
+            let fetches = level.into_iter().map(|url| async move {
+                let bytes = fetch(origin, &url, documents).await;
+                (url, bytes)
+            });
+            let mut fetched = stream::iter(fetches).buffered(PARALLEL_FETCHES);
+            while let Some((url, bytes)) = fetched.next().await {
+                total += bytes.as_ref().map_or(0, Bytes::len);
+                if total > DOCUMENT_LIMIT {
+                    let why =
+                        format!("all documents together have more than {DOCUMENT_LIMIT} bytes");
+                    library.missing.push(MissingDocument::new(&url, &why));
+                    return Ok(library);
+                }
+                let parsed =
+                    bytes.and_then(|bytes| text::parse(&bytes).map_err(|error| error.to_string()));
+                match parsed {
+                    Ok(parsed) => open.extend(library.take_in(url, parsed)),
+                    Err(why) => library.missing.push(MissingDocument::new(&url, &why)),
+                }
+            }
         }
-        Ok((library, missing))
+        Ok(library)
+    }
+
+    /// Takes in a document that was read. Returns the documents that it refers to.
+    fn take_in(&mut self, url: Url, parsed: ParsedText) -> Vec<Url> {
+        self.repairs.extend(parsed.repair.map(|what| (url.to_string(), what)));
+        self.add(url, parsed.value)
     }
 
     /// Takes in a document. Returns the documents that it refers to.
@@ -206,17 +244,12 @@ fn not_there(reference: &str) -> String {
     format!("`{}` leads nowhere", gatefold_catalog::one_line(reference, 200))
 }
 
-async fn read_one(
-    url: &Url,
-    documents: &dyn Documents,
-    total: &mut usize,
-) -> Result<Value, String> {
-    let bytes = documents.fetch(url).await.map_err(|error| error.to_string())?;
-    *total += bytes.len();
-    if *total > DOCUMENT_LIMIT {
-        return Err(format!("all documents together have more than {DOCUMENT_LIMIT} bytes"));
+async fn fetch(first: &Url, url: &Url, documents: &dyn Documents) -> Result<Bytes, String> {
+    if !may_lead_to(first, url) {
+        let why = "a file leads to files in its folder alone, a URL to http and https";
+        return Err(why.to_owned());
     }
-    text::parse(&bytes).map_err(|error| error.to_string())
+    documents.fetch(url).await.map_err(|error| error.to_string())
 }
 
 /// Follows a JSON pointer. A token whose `~` escapes nothing is taken as it stands.
@@ -353,11 +386,7 @@ mod tests {
         }
     }
 
-    fn load(
-        first: &str,
-        value: &Value,
-        others: &[(&'static str, Value)],
-    ) -> (Library, Vec<MissingDocument>) {
+    fn load(first: &str, value: &Value, others: &[(&'static str, Value)]) -> Library {
         let fixtures = Fixtures(others.iter().cloned().collect());
         let url = Url::parse(first).unwrap();
         let text = value.to_string();
@@ -403,8 +432,9 @@ mod tests {
             ("https://api.example/v1/two.json", json!({ "x": { "$ref": "three.json#/y" } })),
             ("https://api.example/three.json", json!(3)),
         ];
-        let (library, missing) = load("https://api.example/v1/one.json", &first, &others);
+        let library = load("https://api.example/v1/one.json", &first, &others);
         assert_eq!(library.documents.len(), 3);
+        let missing = &library.missing;
         assert_eq!(missing.len(), 1, "{missing:?}");
         assert_eq!(missing[0].url, "https://api.example/v1/three.json");
     }

@@ -61,6 +61,8 @@ pub(super) fn operations(library: &Library, edition: Edition) -> Vec<OperationNo
         for item in std::iter::once(item).chain(referred) {
             let mut add = |method: &str, node| {
                 let (method, path) = (method.to_owned(), path.clone());
+                // No edition allows a reference here, and descriptions of many files are full of them.
+                let node = library.resolve(node).unwrap_or(node);
                 all.push(OperationNode { method, path, item, node });
             };
             for (key, node) in item.members() {
@@ -118,7 +120,8 @@ pub(super) fn tool<'a>(
     outputs: &mut Outputs,
     name: String,
 ) -> Result<ToolDraft, String> {
-    let node = operation.node;
+    // Fails where the operation is a reference that leads nowhere.
+    let node = schemas.library().resolve(operation.node)?;
     if !node.value.is_object() {
         return Err("it is not an object".to_owned());
     }
@@ -154,14 +157,19 @@ pub(super) fn tool<'a>(
     })
 }
 
-/// The server of one operation. None where the configuration names one for all.
+/// The server of one operation. Where the configuration names one for all, only the path of the operation's own
+/// there, if it has one.
 fn base<'a>(
     library: &'a Library,
     all: &Surroundings<'a, '_>,
     operation: &OperationNode<'a>,
 ) -> Result<Option<String>, &'static str> {
     let base = match (&all.options.base_url, all.edition) {
-        (Some(_), _) => return Ok(None),
+        (Some(_), Edition::Swagger2) => return Ok(None),
+        (Some(base), Edition::OpenApi3) => {
+            let levels = [operation.node, operation.item];
+            return Ok(servers::path_at(base, &levels, &all.options.server_variables));
+        }
         (None, Edition::Swagger2) => servers::swagger_base(library, all.root, operation.node),
         (None, Edition::OpenApi3) => {
             let levels = [operation.node, operation.item, all.root];

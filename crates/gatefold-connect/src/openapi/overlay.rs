@@ -135,6 +135,7 @@ mod tests {
             paths: Vec::new(),
             unusable: Vec::new(),
             notes: Vec::new(),
+            schemes: BTreeMap::new(),
             token_urls: Vec::new(),
             code_flows: Vec::new(),
         }

@@ -1,19 +1,17 @@
 //! The ways to sign in that a description names.
 
-use std::collections::BTreeMap;
-
 use url::Url;
 
 use super::library::{Library, Node};
-use crate::action::{ParameterPlace, SecurityScheme};
+use crate::action::{ParameterPlace, SecurityRequirement, SecurityScheme};
 
-/// How many ways an operation names.
+/// How many ways an operation names, and how many schemes one way has.
 const SCHEMES_LIMIT: usize = 16;
 
 /// All ways that a description names.
 #[derive(Debug, Default)]
 pub(super) struct SecuritySchemes {
-    by_name: BTreeMap<String, SecurityScheme>,
+    by_name: SecurityRequirement,
     /// Where tokens for a client's own credentials come from.
     pub(super) token_urls: Vec<String>,
     /// Where people sign in.
@@ -67,28 +65,43 @@ impl SecuritySchemes {
         self.by_name.values().cloned().collect()
     }
 
-    /// The ways for one operation: its own, else the description's, else all that are declared, since many
+    /// All of them, by their names.
+    pub(super) fn by_name(&self) -> &SecurityRequirement {
+        &self.by_name
+    }
+
+    /// The ways for one operation: its own, else the description's, else each that is declared, since many
     /// descriptions declare a key and forget to say which operations want it. None if there is no way.
     pub(super) fn of_operation(
         &self,
         root: Node<'_>,
         operation: Node<'_>,
-    ) -> Option<Vec<SecurityScheme>> {
+    ) -> Option<Vec<SecurityRequirement>> {
         let wanted = operation.get("security").or_else(|| root.get("security"));
         let Some(wanted) = wanted.filter(|wanted| wanted.value.is_array()) else {
-            let declared: Vec<_> = self.by_name.values().take(SCHEMES_LIMIT).cloned().collect();
+            let alone = |(name, scheme): (&String, &SecurityScheme)| {
+                SecurityRequirement::from([(name.clone(), scheme.clone())])
+            };
+            let declared: Vec<_> = self.by_name.iter().take(SCHEMES_LIMIT).map(alone).collect();
             return Some(declared).filter(|declared| !declared.is_empty());
         };
-        let mut schemes: Vec<SecurityScheme> = Vec::new();
-        let names = wanted.items().flat_map(Node::members);
-        for scheme in names.filter_map(|(name, _)| self.by_name.get(name)) {
-            if !schemes.contains(scheme) && schemes.len() < SCHEMES_LIMIT {
-                schemes.push(scheme.clone());
+        let mut ways: Vec<SecurityRequirement> = Vec::new();
+        for way in wanted.items() {
+            let known = way.members().filter_map(|(name, _)| self.by_name.get_key_value(name));
+            let known =
+                known.take(SCHEMES_LIMIT).map(|(name, scheme)| (name.clone(), scheme.clone()));
+            let known: SecurityRequirement = known.collect();
+            // What is named but not declared is as good as nothing.
+            let is_unknown = known.is_empty() && way.members().next().is_some();
+            if !is_unknown && !ways.contains(&known) && ways.len() < SCHEMES_LIMIT {
+                ways.push(known);
             }
         }
         let is_any_wanted = wanted.items().flat_map(Node::members).next().is_some();
-        // What is named but not declared is as good as nothing.
-        if is_any_wanted && schemes.is_empty() { None } else { Some(schemes) }
+        if !ways.iter().all(SecurityRequirement::is_empty) {
+            return Some(ways);
+        }
+        if is_any_wanted { None } else { Some(Vec::new()) }
     }
 }
 

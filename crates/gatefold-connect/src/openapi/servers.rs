@@ -2,23 +2,54 @@
 
 use std::collections::BTreeMap;
 
-use url::Url;
+use url::{ParseError, Url};
 
 use super::library::{Library, Node};
 use super::parameters::placeholders;
 
 /// The URL of an operation's server, without a slash at its end: the operation's own, its path's, else the
-/// description's. Of several the first that can be used counts, but one with TLS before one without.
+/// description's. Of several the first that can be used counts, but one with TLS before one without. `levels`
+/// begins with the innermost.
 pub(super) fn base<'a>(
     library: &'a Library,
     levels: &[Node<'a>],
     variables: &BTreeMap<String, String>,
 ) -> Option<String> {
-    let of_level = |level: &Node<'a>| {
+    let mut outer: Option<Url> = None;
+    for level in levels.iter().rev() {
         let servers = level.get("servers").into_iter().flat_map(Node::items);
-        preferred(servers.filter_map(|server| server_url(library, server, variables)))
+        let urls = servers.filter_map(|server| {
+            let text = filled(server, variables)?;
+            // An operation's own path is meant where the API is, wherever its description is.
+            let from = outer.as_ref().unwrap_or_else(|| library.url_of(server));
+            from.join(&text).ok().filter(is_web)
+        });
+        outer = preferred(urls).or(outer);
+    }
+    match outer {
+        Some(url) => usable(url.as_str()),
+        None => document_base(library),
+    }
+}
+
+/// The path of an operation's own server at the configured one. None where it has none.
+pub(super) fn path_at<'a>(
+    configured: &Url,
+    levels: &[Node<'a>],
+    variables: &BTreeMap<String, String>,
+) -> Option<String> {
+    let of_level = |level: &Node<'a>| {
+        let mut servers = level.get("servers").into_iter().flat_map(Node::items);
+        servers.find_map(|server| {
+            let text = filled(server, variables)?;
+            let is_relative = Url::parse(&text) == Err(ParseError::RelativeUrlWithoutBase);
+            let url = configured.join(&text).ok().filter(|_| is_relative && !text.is_empty())?;
+            (url.origin() == configured.origin()).then(|| url.path().to_owned())
+        })
     };
-    levels.iter().find_map(of_level).or_else(|| document_base(library))
+    let path = levels.iter().find_map(of_level)?;
+    // A path that ends with a slash ends with the path of the operation.
+    Some(format!("/{}", path.trim_matches('/')))
 }
 
 /// The URL in Swagger 2: its host, base path and schemes, else the description's own.
@@ -59,11 +90,8 @@ fn document_base(library: &Library) -> Option<String> {
     usable(&own[..url::Position::AfterPort])
 }
 
-fn server_url<'a>(
-    library: &'a Library,
-    server: Node<'a>,
-    overrides: &BTreeMap<String, String>,
-) -> Option<String> {
+/// The address of a server, with the values of its variables.
+fn filled(server: Node<'_>, overrides: &BTreeMap<String, String>) -> Option<String> {
     let template = server.text("url")?.trim();
     let mut url = template.to_owned();
     for name in placeholders(template) {
@@ -79,13 +107,12 @@ fn server_url<'a>(
             overrides.get(name).cloned().or(default).or_else(|| first().map(str::to_owned))?;
         url = url.replace(&format!("{{{name}}}"), &value);
     }
-    let whole = library.url_of(server).join(&url).ok()?;
-    usable(whole.as_str()).filter(|_| is_web(&whole))
+    Some(url)
 }
 
-fn preferred(urls: impl Iterator<Item = String>) -> Option<String> {
-    let urls: Vec<String> = urls.collect();
-    let secure = urls.iter().find(|url| url.starts_with("https:"));
+fn preferred(urls: impl Iterator<Item = Url>) -> Option<Url> {
+    let urls: Vec<Url> = urls.collect();
+    let secure = urls.iter().find(|url| url.scheme() == "https");
     secure.or(urls.first()).cloned()
 }
 

@@ -1,5 +1,8 @@
 use std::fmt::Write as _;
 
+use bytes::Bytes;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
@@ -13,8 +16,7 @@ fn described_with(
     document: &Value,
     options: &DescriptionOptions,
 ) -> Result<ApiDescription, DescriptionError> {
-    let library = Library::of(document.clone());
-    ApiDocuments { library, missing: Vec::new() }.describe(options)
+    ApiDocuments::of(document.clone()).describe(options)
 }
 
 /// Every tool as three lines: its name, its action and its arguments. Then what was changed.
@@ -148,7 +150,7 @@ fn parameters_keep_their_places_styles_and_names() {
     });
     insta::assert_snapshot!(printed(&document), @r#"
         a
-          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}],"security":[{"key":{"in":"query","name":"key"}}]}
+          {"method":"GET","base":"https://x.example","path":"/a/{id}/{rest}/{deep}/{v}","parameters":[{"name":"id","in":"path","style":"label"},{"name":"deep","in":"path","allow_reserved":true},{"name":"v","in":"path","default":"v1"},{"name":"rest","in":"path"},{"name":"id","argument":"query_id","in":"query"},{"name":"filter","in":"query","style":"deepObject","explode":true},{"name":"json","in":"query","content":"application/json"},{"name":"id","argument":"header_id","in":"header"},{"name":"id","argument":"cookie_id","in":"cookie"}],"security":[{"k":{"key":{"in":"query","name":"key"}}}]}
           {"type":"object","properties":{"id":{"description":"d"},"deep":{"type":"string"},"v":{"default":"v1"},"rest":{"type":"string"},"query_id":{"type":"string"},"filter":{"type":"object","examples":[{"a":1}]},"json":{"type":"object"},"header_id":{"deprecated":true},"cookie_id":{"type":"string"}},"required":["id","deep","rest","query_id"],"additionalProperties":false}
         note: a: a parameter was left out: `#/nowhere` leads nowhere
         note: a: parameter `gone` was left out: the path has no place for it
@@ -409,9 +411,97 @@ fn the_server_is_the_nearest_one_that_can_be_used() {
             json!([{ "url": "{unknown}" }, { "url": "ws://x" }, { "url": "http://y.example" }]),
             "http://y.example",
         ),
+        (
+            json!([{ "url": "/v2" }]),
+            json!(null),
+            json!([{ "url": "https://root.example/v1" }]),
+            "https://root.example/v2",
+        ),
+        (
+            json!([{ "url": "beta/" }]),
+            json!([{ "url": "/x/y" }]),
+            json!([{ "url": "https://root.example/v1" }]),
+            "https://root.example/x/beta",
+        ),
     ] {
         assert_eq!(servers(operation, item, root), expected);
     }
+}
+
+#[test]
+fn an_operations_own_path_counts_at_the_configured_server_too() {
+    let base = |operation: Value, location: &str| {
+        let mut document = with_post(&json!({}));
+        document["servers"] = json!([{ "url": "https://root.example/v1" }]);
+        document["paths"]["/do"]["post"]["servers"] = operation;
+        let mut library = Library::of(document);
+        library.move_to(location);
+        let base_url = Some(Url::parse("https://own.example/api/v1?key=k").unwrap());
+        let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
+        let read = ApiDocuments { library }.describe(&options).unwrap();
+        let base = read.tools[0].action.base.clone();
+        assert_eq!(read.paths[0].base, base);
+        let configured = options.base_url.as_ref();
+        (base.clone(), crate::action::server(configured, base.as_deref()).unwrap().to_string())
+    };
+    for location in ["file:///api.json", "https://docs.example/api.json"] {
+        for (operation, own, whole) in [
+            (json!([{ "url": "/v2/" }]), Some("/v2"), "https://own.example/v2?key=k"),
+            (json!([{ "url": "v2" }]), Some("/api/v2"), "https://own.example/api/v2?key=k"),
+            (json!([{ "url": "//evil.example/v2" }]), None, "https://own.example/api/v1?key=k"),
+            (json!([{ "url": "https://up.example" }]), None, "https://own.example/api/v1?key=k"),
+            (json!(null), None, "https://own.example/api/v1?key=k"),
+        ] {
+            let expected = (own.map(str::to_owned), whole.to_owned());
+            assert_eq!(base(operation.clone(), location), expected, "{operation}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_operation_that_is_a_reference_is_followed() {
+    struct Folder;
+    impl Documents for Folder {
+        fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+            let text = match url.path() {
+                "/api.yml" => {
+                    "openapi: 3.0.0
+servers: [{url: 'https://x.example'}]
+security: [{key: []}]
+paths:
+  /a/{id}: {get: {$ref: ops/get.yml}, delete: {$ref: ops/gone.yml}, put: {$ref: '#/x-shared/put'}}
+x-shared: {put: {operationId: put, parameters: [{name: id, in: path, required: true, schema: {type: integer}}]}}
+components: {securitySchemes: {key: {type: http, scheme: bearer}}}
+"
+                }
+                "/ops/get.yml" => {
+                    "operationId: get
+parameters: [{$ref: '../parts/id.yml'}, {name: deep, in: query, schema: {type: boolean}}]
+security: []
+"
+                }
+                "/parts/id.yml" => "{name: id, in: path, required: true, schema: {type: integer}}",
+                _ => return std::future::ready(Err("no such document".into())).boxed(),
+            };
+            std::future::ready(Ok(Bytes::from_static(text.as_bytes()))).boxed()
+        }
+    }
+
+    let url = Url::parse("https://x.example/api.yml").unwrap();
+    let documents = ApiDocuments::load(&url, &Folder).await.unwrap();
+    let read = documents.describe(&DescriptionOptions::default()).unwrap();
+    let tools: Vec<_> = read
+        .tools
+        .iter()
+        .map(|tool| {
+            let arguments: Vec<_> =
+                tool.action.parameters.iter().map(|one| one.name.as_str()).collect();
+            format!("{} {} {:?}", tool.name, arguments.join(","), tool.action.security.is_some())
+        })
+        .collect();
+    assert_eq!(tools, ["get id,deep true", "put id true"]);
+    assert_eq!(read.unusable[0].operation, "DELETE /a/{id}");
+    assert_eq!(read.unusable[0].why, "the document `ops/gone.yml` could not be had");
 }
 
 #[test]
@@ -420,7 +510,7 @@ fn without_a_server_the_configuration_has_to_name_one() {
     let library = || {
         let mut library = Library::of(document.clone());
         library.move_to("file:///api.json");
-        ApiDocuments { library, missing: Vec::new() }
+        ApiDocuments { library }
     };
     let error = library().describe(&DescriptionOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the description does not say where the API is: set `base_url`");
@@ -452,9 +542,9 @@ fn an_operation_names_its_ways_to_sign_in() {
         format!("{} {}", tool.name, serde_json::to_string(&tool.action.security).unwrap())
     });
     insta::assert_snapshot!(security.collect::<Vec<_>>().join("\n"), @r#"
-        inherits [{"key":{"in":"header","name":"X-Key"}}]
+        inherits [{"key":{"key":{"in":"header","name":"X-Key"}}}]
         open []
-        own ["bearer","mutual_tls","basic"]
+        own [{"cert":"mutual_tls","token":"bearer"},{},{"name":"basic"}]
         unknown null
         "#);
     assert_eq!(description.token_urls, ["https://api.example/token"]);
@@ -472,7 +562,7 @@ fn a_key_goes_where_it_is_declared_though_no_operation_asks_for_it() {
     });
     let tools = described(&document).unwrap().tools;
     let security = tools.iter().map(|tool| serde_json::to_string(&tool.action.security).unwrap());
-    let expected = [r#"[{"key":{"in":"header","name":"X-Key"}}]"#, "[]"];
+    let expected = [r#"[{"k":{"key":{"in":"header","name":"X-Key"}}}]"#, "[]"];
     assert_eq!(security.collect::<Vec<_>>(), expected);
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+mod indentation;
 mod json;
 mod yaml;
 
@@ -24,9 +25,23 @@ pub enum TextError {
     Yaml(String),
 }
 
+/// A text that was read.
+#[derive(Debug)]
+pub(super) struct ParsedText {
+    pub(super) value: Value,
+    /// What had to be repaired first.
+    pub(super) repair: Option<String>,
+}
+
+impl From<Value> for ParsedText {
+    fn from(value: Value) -> Self {
+        Self { value, repair: None }
+    }
+}
+
 /// Reads JSON, else YAML. The order of keys and the digits of numbers are kept. Of two equal keys the last
 /// one counts.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value, TextError> {
+pub(super) fn parse(bytes: &[u8]) -> Result<ParsedText, TextError> {
     if bytes.len() > DOCUMENT_LIMIT {
         return Err(TextError::TooLarge(bytes.len()));
     }
@@ -34,17 +49,31 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Value, TextError> {
     let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
     let json = json::parse(bytes);
     match (json, first) {
-        (Ok(value), _) => Ok(value),
+        (Ok(value), _) => Ok(value.into()),
         // YAML can also begin with a brace, but a large broken JSON text is told as what it is.
         (Err(error), Some(b'{')) => {
             let text = std::str::from_utf8(bytes).map_err(|_| TextError::NotText)?;
-            yaml::parse(text).map_err(|_| TextError::Json(error.to_string()))
+            parse_yaml(text).map_err(|_| TextError::Json(error.to_string()))
         }
         (Err(_), _) => {
             let text = std::str::from_utf8(bytes).map_err(|_| TextError::NotText)?;
-            yaml::parse(text).map_err(TextError::Yaml)
+            parse_yaml(text).map_err(TextError::Yaml)
         }
     }
+}
+
+/// Reads YAML, also where what is in brackets or quotes is not indented as YAML 1.2 wants it: many writers of
+/// YAML leave a closing brace below its key, and the parsers of other languages read that.
+fn parse_yaml(text: &str) -> Result<ParsedText, String> {
+    let error = match yaml::parse(text) {
+        Ok(value) => return Ok(value.into()),
+        Err(error) => error,
+    };
+    let Some((indented, first)) = indentation::repaired(text) else { return Err(error) };
+    let value = yaml::parse(&indented).map_err(|_| error)?;
+    let repair =
+        format!("what is in brackets or quotes was indented further, from line {first} on");
+    Ok(ParsedText { value, repair: Some(repair) })
 }
 
 #[cfg(test)]
@@ -54,7 +83,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        assert_eq!(parse(text.as_bytes()).unwrap().to_string(), expected, "{text}");
+        assert_eq!(parse(text.as_bytes()).unwrap().value.to_string(), expected, "{text}");
     }
 
     #[test]

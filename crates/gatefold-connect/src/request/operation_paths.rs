@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 use url::{Origin, Url};
 
-use crate::action::Action;
+use crate::action::{Action, server};
 
 use super::error::RequestError;
 use super::readings::{bare, decoded, readings, segments};
@@ -14,7 +14,7 @@ use super::readings::{bare, decoded, readings, segments};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationPath {
     pub method: String,
-    /// The URL of the server. None where the source configures one.
+    /// The URL of the server. None where the source configures one, or a path there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
     pub path: String,
@@ -59,8 +59,9 @@ impl OperationPaths {
     pub fn new(paths: impl IntoIterator<Item = OperationPath>, base: Option<&Url>) -> Self {
         let mut by_method = HashMap::<_, Vec<_>>::new();
         for OperationPath { method, base: own, path } in paths {
-            let own = own.and_then(|own| own.parse::<Url>().ok());
-            let template = PathTemplate::new(own.as_ref().or(base), &path);
+            let whole = own.as_deref().and_then(|own| own.parse::<Url>().ok());
+            let server = whole.or_else(|| server(base, own.as_deref()));
+            let template = PathTemplate::new(server.as_ref(), &path);
             by_method.entry(method).or_default().push(template);
         }
         Self { by_method }

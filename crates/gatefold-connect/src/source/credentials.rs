@@ -20,7 +20,7 @@ impl HttpApi {
         prepared: &PreparedAction,
         identity: &UpstreamIdentity,
     ) -> Result<Option<CredentialSet>, CallError> {
-        if self.is_signed_in() && prepared.action.is_free() {
+        if self.is_signed_in() && !self.settings.sign_in().uses_auth(&prepared.action) {
             return Ok(None);
         }
         let Some(port) = &self.credentials else { return Ok(None) };

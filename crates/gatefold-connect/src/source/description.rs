@@ -18,10 +18,13 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::{DescribedOperations, DescriptionPlace};
+use crate::auth::SignIn;
 use crate::openapi::{
-    ApiDocuments, CodeFlowUrls, DOCUMENT_LIMIT, DescriptionError, DescriptionNote,
-    DescriptionOptions, Documents, FileDocuments,
+    ApiDocuments, DOCUMENT_LIMIT, DescriptionError, DescriptionNote, DescriptionOptions, Documents,
+    FileDocuments,
 };
+
+mod credentials;
 
 /// How long one document may take to arrive. The source's own deadline is for all of them.
 const DOCUMENT_DEADLINE: Duration = Duration::from_mins(1);
@@ -30,8 +33,9 @@ const DOCUMENT_DEADLINE: Duration = Duration::from_mins(1);
 pub(super) struct DescriptionReading<'a> {
     pub(super) described: &'a DescribedOperations,
     pub(super) base_url: Option<Url>,
-    /// Whether the configuration says how to sign in.
-    pub(super) has_auth: bool,
+    pub(super) sign_in: SignIn<'a>,
+    /// Whether whoever calls brings the credentials.
+    pub(super) has_callers_credentials: bool,
     pub(super) client: &'a HttpClient,
     /// Masked in whatever the description says: its server may repeat what it was asked with.
     pub(super) secrets: Arc<KnownSecrets>,
@@ -41,7 +45,7 @@ impl DescriptionReading<'_> {
     /// Fetches the documents and reads them on a thread that may block.
     pub(super) async fn manifest(self, now: Timestamp) -> Result<Manifest, BoxError> {
         let documents = self.documents().await.map_err(|error| self.masked(error))?;
-        let Self { described, base_url, has_auth, secrets, .. } = self;
+        let Self { described, base_url, sign_in, secrets, .. } = self;
         let server_variables = described.server_variables.clone();
         let options = DescriptionOptions { base_url, server_variables };
         let overlay = described.overlay.clone();
@@ -52,14 +56,17 @@ impl DescriptionReading<'_> {
                 tool: None,
                 what: format!("the overlay was not followed: {what}"),
             }));
-            read.notes.extend(read.code_flows.first().filter(|_| !has_auth).map(offered_sign_in));
-            // They name addresses.
-            for note in &mut read.notes {
-                note.what = secrets.mask(&note.what).into_owned();
-            }
-            Ok::<_, DescriptionError>(read.into_manifest(now))
+            Ok::<_, DescriptionError>(read)
         };
-        tokio::task::spawn_blocking(read).await?.map_err(with_cause)
+        let mut read = tokio::task::spawn_blocking(read).await?.map_err(with_cause)?;
+        if !self.has_callers_credentials {
+            read.notes.splice(0..0, credentials::notes(&read, sign_in));
+        }
+        // They name addresses.
+        for note in &mut read.notes {
+            note.what = secrets.mask(&note.what).into_owned();
+        }
+        Ok(tokio::task::spawn_blocking(move || read.into_manifest(now)).await?)
     }
 
     async fn documents(&self) -> Result<ApiDocuments, BoxError> {
@@ -84,16 +91,6 @@ impl DescriptionReading<'_> {
             Cow::Owned(masked) => masked.into(),
         }
     }
-}
-
-/// How to write down where people sign in, for a source that does not say it yet.
-fn offered_sign_in(urls: &CodeFlowUrls) -> DescriptionNote {
-    let CodeFlowUrls { authorize, token } = urls;
-    let flow = format!(
-        "{{ authorize_url = \"{authorize}\", token_url = \"{token}\", client_id = \"...\" }}"
-    );
-    let what = format!("people sign in for it: `auth = {{ authorization_code = {flow} }}`");
-    DescriptionNote { tool: None, what }
 }
 
 /// The error with its cause, and where it all began, in one text: only the text is shown.

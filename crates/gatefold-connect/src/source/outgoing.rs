@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use url::Url;
 
 use super::{ApiDefinition, HttpApi, HttpApiSettings, invalid};
-use crate::action::Action;
+use crate::action::{Action, server};
 use crate::actions::WrittenAction;
 use crate::request::{OperationPath, OperationPaths, OutgoingRequest, RequestError};
 
@@ -63,11 +63,8 @@ impl HttpApi {
     }
 
     fn base(&self, action: &Action) -> Result<Url, CallError> {
-        if let Some(base) = &self.settings.base {
-            return Ok(base.clone());
-        }
-        let described = action.base.as_deref().and_then(|base| base.parse().ok());
-        described.ok_or_else(|| {
+        let server = server(self.settings.base.as_ref(), action.base.as_deref());
+        server.ok_or_else(|| {
             let reason = "its description names no server; set `base_url` for this source";
             self.not_sent(UnsentCause::SetUp, reason)
         })

@@ -8,7 +8,7 @@ use url::Url;
 
 use super::HttpApi;
 use crate::action::Action;
-use crate::auth::{Auth, KeyPart};
+use crate::auth::KeyPart;
 use crate::request::{OutgoingRequest, RequestError};
 
 impl HttpApi {
@@ -20,9 +20,9 @@ impl HttpApi {
         base: &Url,
         request: &OutgoingRequest,
     ) -> Result<(), RequestError> {
-        let key = self.settings.auth.as_ref().and_then(|auth: &Auth| auth.key_place(action));
+        let keys = self.settings.sign_in().key_places(action);
         let key_in =
-            |part| key.iter().filter(move |key| key.place == part).map(|key| key.name.clone());
+            |part| keys.iter().filter(move |key| key.place == part).map(|key| key.name.clone());
         let given = query_names(&request.url);
         let configured = query_names(base);
         let mut own = configured.iter().cloned().chain(key_in(KeyPart::Query));

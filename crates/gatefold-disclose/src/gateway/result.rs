@@ -145,7 +145,7 @@ impl<'a> Rendering<'a> {
         let outcome = result.map_err(|error| self.error(&error))?;
         let name = self.name();
         match outcome {
-            Outcome::Done(payload) if payload.json.get().len() > self.limits.result_bytes => {
+            Outcome::Done(payload) if payload.exceeds(self.limits.result_bytes) => {
                 let (size, limit) = (payload.json.get().len(), self.limits.result_bytes);
                 let text = too_large(name, size as u64, limit as u64) + self.effect_note();
                 Err(UsageError::new(text).into())

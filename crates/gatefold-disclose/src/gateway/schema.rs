@@ -1,11 +1,12 @@
 use std::collections::HashSet;
 
-use gatefold_catalog::{Tool, View, token_bound, without_spaces};
+use gatefold_catalog::{Tool, View, token_bound};
 use gatefold_core::ToolName;
 use serde_json::value::RawValue;
 
 use super::{GatewayLimits, SCHEMA};
 use crate::arguments::{Arguments, json_text, object_text, unquoted};
+use crate::levels;
 use crate::surface::{Reply, UsageError};
 use crate::wording::{BROWSE, unknown_tool};
 
@@ -15,8 +16,9 @@ pub(super) fn answer(
     arguments: &RawValue,
 ) -> Result<Reply, UsageError> {
     let arguments = Arguments::parse(SCHEMA, arguments)?;
-    arguments.only(&["tool_name", "tool_names"])?;
+    arguments.only(&["tool_name", "tool_names", "path"])?;
     let one = arguments.text("tool_name")?;
+    let path = arguments.text("path")?;
     let many = arguments.get("tool_names").map(names).transpose()?.unwrap_or_default();
     match (one, many.as_slice()) {
         (None, []) => Err(UsageError::new(format!(
@@ -24,8 +26,11 @@ pub(super) fn answer(
         ))),
         (Some(name), []) => {
             let tool = find(view, &name, SuggestionMode::Yes).map_err(UsageError::new)?;
-            Ok(Reply::text(&described(tool)))
+            described_by(SCHEMA, tool, path.as_deref())
         }
+        _ if path.is_some() => Err(UsageError::new(format!(
+            "Parameter 'path' of {SCHEMA} goes with one tool, in tool_name."
+        ))),
         (one, _) => {
             let mut seen = HashSet::new();
             let mut names: Vec<_> = one.into_iter().chain(many).collect();
@@ -77,16 +82,44 @@ pub(crate) fn described(tool: &Tool) -> String {
     described_after(&[("name", &name), ("domain", &domain), ("group", &group)], tool)
 }
 
+/// A tool, or one part of its schemas, for a tool of this name that takes `path`.
+pub(crate) fn described_by(
+    reader: &str,
+    tool: &Tool,
+    path: Option<&str>,
+) -> Result<Reply, UsageError> {
+    let Some(path) = path else { return Ok(Reply::text(&described(tool))) };
+    let definition = tool.definition();
+    let part = levels::part(definition.input_schema(), definition.output_schema(), path);
+    let part = part.ok_or_else(|| {
+        UsageError::new(format!(
+            "Tool '{}' has nothing at this path of its schemas. Give {reader} a `$ref` of them as it is.",
+            tool.id()
+        ))
+    })?;
+    let (name, path, note) = (json_text(tool.id().as_str()), json_text(path), json_text(LEFT_OUT));
+    let fields = [("name", name.as_str()), ("path", &path), ("schema", &part.text)];
+    let note = part.is_cut.then_some(("note", note.as_str()));
+    Ok(Reply::text(&object_text(fields.into_iter().chain(note))))
+}
+
+/// What is said of a schema that is not shown whole.
+const LEFT_OUT: &str = "These are the first levels of a long schema. Where a `$ref` stands for the rest, a tool that \
+                        gets schemas reads it: give it the `$ref` as `path`, beside tool_name.";
+
 /// A tool's description and schemas, after other fields, whose values are raw.
 pub(crate) fn described_after(first: &[(&str, &str)], tool: &Tool) -> String {
     let definition = tool.definition();
     let description = definition.description().or(definition.title()).map(json_text);
-    let parameters = without_spaces(definition.input_schema());
-    let output = definition.output_schema().map(without_spaces);
+    let parameters = levels::shown(definition.input_schema(), "/parameters");
+    let output = definition.output_schema().map(|schema| levels::shown(schema, "/output_schema"));
+    let is_cut = parameters.is_cut || output.as_ref().is_some_and(|output| output.is_cut);
+    let note = is_cut.then(|| json_text(LEFT_OUT));
     let mut fields = first.to_vec();
     fields.extend(description.as_deref().map(|text| ("description", text)));
-    fields.push(("parameters", &parameters));
-    fields.extend(output.as_deref().map(|schema| ("output_schema", schema)));
+    fields.extend(note.as_deref().map(|note| ("note", note)));
+    fields.push(("parameters", &parameters.text));
+    fields.extend(output.as_ref().map(|output| ("output_schema", output.text.as_str())));
     object_text(fields)
 }
 

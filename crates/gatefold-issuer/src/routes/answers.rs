@@ -82,6 +82,15 @@ pub(super) fn too_many(issuer: &IssuerState, request: &str, wait: Duration) -> P
     PageFault::Response(Box::new(response))
 }
 
+/// Sends a browser to the page that a client's request leads to.
+pub(super) fn sent_to_authorize(
+    issuer: &IssuerState,
+    request: &str,
+) -> Result<Response<Body>, PageFault> {
+    let path = issuer.settings.public_url.path();
+    sent_to(&format!("{path}/oauth/authorize?{request}"))
+}
+
 /// Sends a browser on. It asks for the new address with GET, whatever it asked with before.
 pub(super) fn sent_to(address: &str) -> Result<Response<Body>, PageFault> {
     let location = HeaderValue::try_from(address).map_err(|_| foreign_form())?;

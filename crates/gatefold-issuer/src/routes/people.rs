@@ -11,7 +11,9 @@ use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
 
-use super::answers::{PageFault, answered, foreign_form, form_text, own_form, sent_to, too_many};
+use super::answers::{
+    PageFault, answered, foreign_form, form_text, own_form, sent_to, sent_to_authorize, too_many,
+};
 use crate::IssuerError;
 use crate::authorization::AuthorizationFault;
 use crate::form::Parameters;
@@ -82,7 +84,7 @@ pub(super) async fn sign_in(
         let user = known_user(&issuer, user, password, address, request).await?;
         let cookie = issuer.begin_session(&parts.headers, user, None).await?;
         // The same request again, now with somebody to ask.
-        let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
+        let mut response = sent_to_authorize(&issuer, request)?;
         response.headers_mut().insert(SET_COOKIE, cookie);
         Ok(response)
     };
@@ -142,7 +144,7 @@ pub(super) async fn sign_out(
         let form = own_form(&issuer, &parts.headers, &body)?;
         let request = form_text(&form, "request")?;
         let session = sealed_session(&issuer, &parts.headers, &form, SIGN_OUT).await?;
-        let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
+        let mut response = sent_to_authorize(&issuer, request)?;
         if let Some(session) = session {
             let cookie = issuer.end_session(&session).await?;
             response.headers_mut().insert(SET_COOKIE, cookie);
@@ -161,7 +163,7 @@ pub(super) async fn consent(
         let form = own_form(&issuer, &parts.headers, &body)?;
         let query = form_text(&form, "request")?;
         let Some(session) = sealed_session(&issuer, &parts.headers, &form, CONSENT).await? else {
-            return sent_to(&format!("/oauth/authorize?{query}"));
+            return sent_to_authorize(&issuer, query);
         };
         let request = match issuer.authorization(query).await {
             Ok(request) => request,
@@ -208,7 +210,7 @@ pub(super) async fn show_link(
         let presented = presented.ok_or_else(no_such_link)?;
         let user = issuer.store.link(&presented.id, presented.hash, issuer.clock.now()).await;
         let user = user.map_err(IssuerError::Store)?.ok_or_else(no_such_link)?;
-        Ok(Page::password(&user, link, None).response())
+        Ok(Page::password(&issuer.settings.public_url, &user, link, None).response())
     };
     answered(shown.await)
 }
@@ -227,7 +229,13 @@ pub(super) async fn set_password(
         let user = issuer.store.link(&link.id, link.hash, now).await.map_err(IssuerError::Store)?;
         let user = user.ok_or_else(no_such_link)?;
         if let Err(fault) = passwords::check(password, again) {
-            return Ok(Page::password(&user, text, Some(&fault.message())).response());
+            return Ok(Page::password(
+                &issuer.settings.public_url,
+                &user,
+                text,
+                Some(&fault.message()),
+            )
+            .response());
         }
         let password = issuer.passwords.hash(Secret::new(password)).await?;
         let new = NewPassword { link: link.id, link_hash: link.hash, password };

@@ -13,7 +13,7 @@ use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Response, StatusCode};
 
-use super::answers::{PageFault, answered, form_text, own_form, sent_to, too_many};
+use super::answers::{PageFault, answered, form_text, own_form, sent_to_authorize, too_many};
 use crate::IssuerError;
 use crate::browser::VISIT_LIFE;
 use crate::form::Parameters;
@@ -111,7 +111,7 @@ async fn signed_in(
     let cookie = issuer.begin_session(&parts.headers, user.clone(), Some(subject)).await?;
     tracing::info!(%user, "somebody signed in at the provider");
     // The same request again, now with somebody to ask.
-    let mut response = sent_to(&format!("/oauth/authorize?{request}"))?;
+    let mut response = sent_to_authorize(issuer, request)?;
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
 }

@@ -45,6 +45,43 @@ async fn the_metadata_says_what_there_is_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn below_a_path_everything_that_a_browser_or_a_client_is_told_has_it() {
+    let public = "https://tools.example.com/gate";
+    let world = World::with(WorldOptions { public, ..WorldOptions::default() }).await;
+    // In front of the path as clients look for it, and where the proxy has taken the path off.
+    for path in ["", "/gate"] {
+        let path = format!("GET /.well-known/oauth-authorization-server{path}");
+        let metadata = send(world.address, [127, 0, 0, 1], &path, &[], "").await.json();
+        assert_eq!(metadata["issuer"], public);
+        assert_eq!(metadata["token_endpoint"], format!("{public}/oauth/token"));
+    }
+    world.person("ann").await;
+    let ask = world.ask().with("resource", &format!("{public}/mcp"));
+    let mut browser = world.browser();
+    let page = browser.get(&ask.path()).await.body;
+    assert!(page.contains(r#"action="/gate/oauth/sign-in""#), "{page}");
+    let answer = browser.sign_in(&ask, "ann", PASSWORD).await;
+    assert_eq!((answer.status, answer.header("location")), (303, &*format!("/gate{}", ask.path())));
+    let cookie = answer.header("set-cookie");
+    assert!(
+        cookie.starts_with("__Secure-gatefold=") && cookie.contains("; Path=/gate;"),
+        "{cookie}"
+    );
+    let page = browser.consent_page(&ask).await;
+    assert!(page.contains(r#"action="/gate/oauth/consent""#), "{page}");
+    let answer = browser.decide(&page, &[("decision", "allow")]).await;
+    assert_eq!(parameter(answer.header("location"), "iss").as_deref(), Some(public));
+    let code = parameter(answer.header("location"), "code").unwrap();
+    let resource = format!("{public}/mcp");
+    let tokens = world.exchange(&code, &[("resource", &resource)]).await;
+    assert_eq!(tokens.status, 200, "{}", tokens.body);
+    // The neighbours of the gateway are not its own.
+    let others = world.ask();
+    let answer = browser.get(&others.path()).await;
+    assert!(answer.header("location").contains("invalid_target"), "{}", answer.body);
+}
+
+#[tokio::test]
 async fn a_person_signs_in_and_lets_a_client_in() {
     let world = World::open().await;
     world.person("ann").await;

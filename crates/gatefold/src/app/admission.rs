@@ -206,7 +206,7 @@ impl App {
         endpoint.allowed_origins.extend(server.allowed_origins.iter().cloned());
         if let Some(url) = &server.public_url {
             endpoint.allowed_hosts.extend(url.url().host_str().map(str::to_owned));
-            endpoint.allowed_origins.push(url.as_str().to_owned());
+            endpoint.allowed_origins.push(url.origin().to_owned());
         }
         Ok(endpoint)
     }

@@ -217,6 +217,24 @@ impl SourceFactory {
     }
 }
 
+/// Has sources read again what a configuration refers to, such as descriptions, though it is the same
+/// configuration: one after the other, behind whoever reloads. Until then, and where it cannot be had, they go on
+/// with what they have.
+pub(super) fn read_again(sources: &[ConfiguredSource], old: &[ConfiguredSource]) {
+    let is_kept = |source: &&ConfiguredSource| old.iter().any(|other| other.is_same(source));
+    let is_read = |source: &&ConfiguredSource| {
+        source.config.section.usable().is_some_and(KindSection::is_read_on_reload)
+    };
+    let kept = sources.iter().filter(is_kept).filter(is_read);
+    let kept: Vec<_> = kept.filter_map(|kept| kept.source.clone()).collect();
+    tokio::spawn(async move {
+        for source in kept {
+            // A failure is logged where it happens.
+            let _ = source.refresh().await;
+        }
+    });
+}
+
 pub(super) fn source_key(config: &SourceConfig) -> SourceKey {
     SourceKey { domain: config.domain.clone(), config: config.config_digest }
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::Secret;
-use gatefold_issuer::PublicUrl;
+use gatefold_issuer::{PublicUrl, PublicUrlError};
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
@@ -74,10 +74,17 @@ pub(super) struct PublicAddress(pub(super) PublicUrl);
 impl<'de> Deserialize<'de> for PublicAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text(text) = Text::deserialize(deserializer)?;
-        let hint = "write scheme and host alone: \"https://tools.example\"";
+        let hint =
+            "write scheme and host, and a path if there is one: \"https://tools.example/gatefold\"";
         web_address(&text).map_err(|problem| fault::<D::Error>(problem, hint))?;
         let url = PublicUrl::parse(&text);
-        url.map(Self).map_err(|_| fault("has more than a scheme, a host and a port", hint))
+        url.map(Self).map_err(|error| match error {
+            PublicUrlError::Path => {
+                let hint = "use letters, digits, `-`, `_`, `.` and `~` between single slashes";
+                fault("has a path that no proxy passes on as it is", hint)
+            }
+            _ => fault("has more than a scheme, a host, a port and a path", hint),
+        })
     }
 }
 

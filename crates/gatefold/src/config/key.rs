@@ -226,7 +226,9 @@ impl Kind {
                  \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
                  scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
                  `client_id`, and as needed `client_secret`, `scopes`, `device_url`, `revoke_url`, \
-                 `resource` and `parameters`; alone or beside each, `tls = { cert, key }`, with files or PEM text"
+                 `resource` and `parameters`; alone or beside each, `schemes`, with a text or `{ username, \
+                 password }` for each security scheme of the description by its name, and `tls = { cert, key }`, \
+                 with files or PEM text"
             }
             Self::OAuth => {
                 "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \

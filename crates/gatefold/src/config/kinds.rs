@@ -130,6 +130,11 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Whether what it offers is read again at each reload, because it depends on more than the configuration.
+    fn is_read_on_reload(&self) -> bool {
+        false
+    }
+
     /// What the source is to an agent.
     fn role(&self) -> SourceRole {
         SourceRole::Connector

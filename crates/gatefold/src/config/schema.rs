@@ -411,6 +411,9 @@ fn auth() -> Value {
         &["token_url", "client_id", "client_secret"],
     );
     let code_flow = code_flow();
+    let credential = json!({ "anyOf": [text(), basic] });
+    let schemes =
+        json!({ "type": "object", "minProperties": 1, "additionalProperties": credential });
     let ways = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
     let mut auth = members(
         &[
@@ -421,12 +424,14 @@ fn auth() -> Value {
             ("name", text()),
             ("client_credentials", client_credentials),
             ("authorization_code", code_flow),
+            ("schemes", schemes),
             ("tls", members(&[("cert", text()), ("key", text())], &["cert", "key"])),
         ],
         &[],
     );
     let with = |way: &str| json!({ "required": [way] });
-    let alone = json!({ "required": ["tls"], "not": { "anyOf": ways.map(with) } });
+    let beside = ["schemes", "tls"].map(with);
+    let alone = json!({ "anyOf": beside, "not": { "anyOf": ways.map(with) } });
     let allowed = ways.map(with).into_iter().chain([alone]);
     auth["oneOf"] = allowed.collect();
     auth["dependencies"] = json!({ "in": ["api_key", "name"], "name": ["api_key", "in"] });

@@ -361,6 +361,73 @@ async fn a_key_goes_to_its_own_schemes_place_only() {
 }
 
 #[tokio::test]
+async fn each_scheme_of_a_description_gets_its_own_value() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let mut description: Value = serde_json::from_str(KEYS).unwrap();
+    description["paths"]["/either"] = json!({ "get": { "operationId": "either",
+        "security": [{ "user": [] }, { "aKey": [] }] } });
+    description["components"]["securitySchemes"]["user"] =
+        json!({ "type": "http", "scheme": "basic" });
+    scratch.write("api.json", description.to_string());
+    let path = scratch.path().join("api.json");
+    let head = format!("[sources.m]\nopenapi = {path:?}\nbase_url = '{}'\n", api.url);
+    let schemes = "apiKey = 'A', tenant = 'K', user = { username = 'me', password = 'p%w' }";
+    for (auth, expected) in [
+        (
+            format!("{{ schemes = {{ {schemes}, aKey = 'B', bearer = 'T' }} }}"),
+            [
+                ("both", "GET /v1/both x-key: A x-trace: B"),
+                ("first", "GET /v1/first x-key: A"),
+                ("second", "GET /v1/second x-trace: B"),
+                ("mixed", "GET /v1/mixed?tenant_key=K authorization: Bearer T"),
+                ("either", "GET /v1/either authorization: Basic bWU6cCV3"),
+                ("open", "GET /v1/open"),
+            ],
+        ),
+        (
+            format!("{{ bearer = 'T', schemes = {{ {schemes} }} }}"),
+            [
+                ("both", "GET /v1/both x-key: A"),
+                ("first", "GET /v1/first x-key: A"),
+                ("second", "GET /v1/second"),
+                ("mixed", "GET /v1/mixed?tenant_key=K authorization: Bearer T"),
+                ("either", "GET /v1/either authorization: Basic bWU6cCV3"),
+                ("open", "GET /v1/open"),
+            ],
+        ),
+    ] {
+        let app = app(&scratch, &format!("{head}auth = {auth}\n")).await;
+        for (tool, expected) in expected {
+            call(&app, &format!("m__{tool}"), json!({})).await.unwrap();
+            assert_eq!(api.take(), [expected]);
+        }
+        app.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_changed_description_is_read_on_reload() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    scratch.write("api.json", KEYS);
+    let path = scratch.path().join("api.json");
+    let text = format!("[sources.m]\nopenapi = {path:?}\nbase_url = '{}'\n", api.url);
+    let app = app(&scratch, &text).await;
+    call(&app, "m__added", json!({})).await.unwrap_err();
+    let mut epochs = app.dispatcher().epochs();
+    scratch
+        .write("api.json", KEYS.replace(r#""operationId": "first""#, r#""operationId": "added""#));
+    assert_eq!(app.apply(toml(&text).unwrap()).await.unwrap().kept, 1);
+    let read = async {
+        while call(&app, "m__added", json!({})).await.is_err() {
+            epochs.changed().await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), read).await.expect("it is read again");
+    assert_eq!(api.take(), ["GET /v1/first"]);
+    app.close().await;
+}
+
+#[tokio::test]
 async fn arguments_do_not_give_a_credential_a_second_time() {
     let (api, scratch) = (Api::start().await, Scratch::new());
     let described = |place: &str| {

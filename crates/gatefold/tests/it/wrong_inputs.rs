@@ -643,7 +643,8 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
                 "[[server.issuers]]\nissuer = 'https://b.example'\n"
             ),
         ),
-        ("a public address with a path", url("https://tools.example/mcp")),
+        ("a public address with a path of dots", url("https://tools.example/../mcp")),
+        ("a public address with a query", url("https://tools.example/mcp?x=1")),
         ("a public address that is not encrypted", url("http://tools.example")),
         ("a public address with a person in it", url("https://ann@tools.example")),
         ("a public address of another kind", url("ftp://tools.example")),
@@ -775,21 +776,25 @@ fn issuers_and_people_that_would_let_the_wrong_ones_in_have_a_place_and_a_fix() 
     gatefold.toml:8:1: `users.ann.subject` does not say at which issuer
       help: write the `issuer` beside it, one of those in `[[server.issuers]]` or in `server.sign_in`
 
-    # a public address with a path
-    gatefold.toml:2:14: `server.public_url` has more than a scheme, a host and a port
-      help: write scheme and host alone: "https://tools.example"
+    # a public address with a path of dots
+    gatefold.toml:2:14: `server.public_url` has a path that no proxy passes on as it is
+      help: use letters, digits, `-`, `_`, `.` and `~` between single slashes
+
+    # a public address with a query
+    gatefold.toml:2:14: `server.public_url` has more than a scheme, a host, a port and a path
+      help: write scheme and host, and a path if there is one: "https://tools.example/gatefold"
 
     # a public address that is not encrypted
     gatefold.toml:2:14: `server.public_url` is not encrypted, which is for addresses of this machine alone
-      help: write scheme and host alone: "https://tools.example"
+      help: write scheme and host, and a path if there is one: "https://tools.example/gatefold"
 
     # a public address with a person in it
     gatefold.toml:2:14: `server.public_url` has more than an address
-      help: write scheme and host alone: "https://tools.example"
+      help: write scheme and host, and a path if there is one: "https://tools.example/gatefold"
 
     # a public address of another kind
     gatefold.toml:2:14: `server.public_url` has no `https` scheme
-      help: write scheme and host alone: "https://tools.example"
+      help: write scheme and host, and a path if there is one: "https://tools.example/gatefold"
 
     # a person of no issuer
     gatefold.toml:2:1: `users.ann.subject` does not say at which issuer

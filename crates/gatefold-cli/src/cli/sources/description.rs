@@ -156,9 +156,10 @@ impl SourceDescription {
                  credentials go into `--auth`",
             ));
         }
-        let (mut auth, mut headers) = (None, Vec::new());
+        let (mut auth, mut schemes, mut headers) = (None, Vec::new(), Vec::new());
         for given in &self.auth {
             match api_auth(given)? {
+                ApiCredential::Scheme(name, value) => schemes.push((name, value)),
                 ApiCredential::Auth(new) if auth.is_none() => auth = Some(new),
                 ApiCredential::Auth(_) => {
                     return Err(failure::usage(
@@ -176,7 +177,7 @@ impl SourceDescription {
             auth.get_or_insert(NewAuth::Bearer(Secret::new(format!("${{{variable}}}"))));
         }
         let openapi = described_at(openapi, config, environment)?;
-        Ok(NewApi { openapi, base_url: self.base_url.clone(), auth, headers })
+        Ok(NewApi { openapi, base_url: self.base_url.clone(), auth, schemes, headers })
     }
 
     fn database(
@@ -384,6 +385,8 @@ fn password(auth: &str) -> anyhow::Result<Secret> {
 enum ApiCredential {
     Auth(NewAuth),
     Header(String, String),
+    /// For one scheme of the description.
+    Scheme(String, Secret),
 }
 
 fn api_auth(auth: &str) -> anyhow::Result<ApiCredential> {
@@ -406,13 +409,21 @@ fn api_auth(auth: &str) -> anyhow::Result<ApiCredential> {
             let (name, value) = auth_header(auth)?;
             ApiCredential::Header(name, value)
         }
+        "scheme" => match rest.split_once('=') {
+            Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+                ApiCredential::Scheme(name.trim().to_owned(), Secret::new(value.trim()))
+            }
+            _ => return Err(failure::usage(API_AUTH_FORMS)),
+        },
         _ => return Err(failure::usage(API_AUTH_FORMS)),
     })
 }
 
 const API_AUTH_FORMS: &str = "`--auth` is in no known form\n  help: write `--auth \
                               'bearer:${secret:NAME}'`, `'key:${secret:NAME}'`, \
-                              `'basic:USER:${secret:NAME}'` or `'header:NAME=${secret:NAME}'`";
+                              `'basic:USER:${secret:NAME}'`, `'header:NAME=${secret:NAME}'` or, \
+                              once for each security scheme of the description, \
+                              `'scheme:SCHEME=${secret:NAME}'`";
 
 fn is_variable(name: &str) -> bool {
     let is_legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

@@ -174,7 +174,7 @@ async fn what_namespaces_says_of_wrong_calls() {
     error: {"error":"Parameter 'tool_name' of units__get_tool_schema must be a string."}
 
     > units__get_tool_schema {"tool":"convert_unit"}
-    error: {"error":"Unknown parameter 'tool' of units__get_tool_schema. Parameters: tool_name, cursor"}
+    error: {"error":"Unknown parameter 'tool' of units__get_tool_schema. Parameters: tool_name, cursor, path"}
 
     > units__invoke_tool {}
     error: {"error":"Missing parameter 'tool_name' of units__invoke_tool. units__get_tool_schema describes the tools."}

@@ -39,8 +39,14 @@ impl ProtectedResource {
     /// The resource at a path of ours, without a slash at its end.
     pub(super) fn at(&self, path: &str) -> Url {
         let mut url = self.public_url.clone();
+        let path = format!("{}{path}", self.own_path());
         url.set_path(path.trim_end_matches('/'));
         url
+    }
+
+    /// What a proxy takes off the paths of requests.
+    fn own_path(&self) -> &str {
+        self.public_url.path().trim_end_matches('/')
     }
 
     /// Where the metadata about a path of ours is.
@@ -70,7 +76,6 @@ impl ProtectedResource {
     /// The metadata of the gateway, and of each of its endpoints. Those of sources and agents are
     /// there for every name: strangers must not learn which there are.
     pub(in crate::app) fn routes(self: Arc<Self>) -> Router {
-        let of = |path: &str| format!("{WELL_KNOWN}{path}");
         let root = async |State(own): State<Arc<Self>>| own.metadata("");
         let whole = async |State(own): State<Arc<Self>>| own.metadata("/mcp");
         let source = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
@@ -79,12 +84,18 @@ impl ProtectedResource {
         let agent = async |State(own): State<Arc<Self>>, Path(name): Path<String>| {
             own.metadata(&format!("/mcp/agent/{}", segment(&name)))
         };
-        Router::new()
-            .route(WELL_KNOWN, get(root))
-            .route(&of("/mcp"), get(whole))
-            .route(&of("/mcp/source/{name}"), get(source))
-            .route(&of("/mcp/agent/{name}"), get(agent))
-            .with_state(self)
+        // Some proxies take the path off here as well.
+        let below = Some(self.own_path()).filter(|path| !path.is_empty());
+        let places = [Some(""), below].into_iter().flatten();
+        let router = places.fold(Router::new(), |router, path| {
+            let place = format!("{WELL_KNOWN}{path}");
+            router
+                .route(&place, get(root))
+                .route(&format!("{place}/mcp"), get(whole))
+                .route(&format!("{place}/mcp/source/{{name}}"), get(source))
+                .route(&format!("{place}/mcp/agent/{{name}}"), get(agent))
+        });
+        router.with_state(self)
     }
 }
 
@@ -115,4 +126,30 @@ fn origin(url: &Url) -> String {
 /// A name as one segment of a path.
 fn segment(name: &str) -> String {
     percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(public_url: &str, path: &str, resource: &str, place: &str) {
+        let own = ProtectedResource {
+            public_url: public_url.parse().unwrap(),
+            issuers: Vec::new(),
+            scopes: Vec::new(),
+        };
+        assert_eq!(own.at(path).as_str(), resource);
+        assert_eq!(own.metadata_place(path).as_str(), place);
+        let expected = format!(r#"Bearer realm="gatefold", resource_metadata="{place}""#);
+        assert_eq!(challenge(Some(&own), path, None), expected);
+    }
+
+    #[test]
+    fn metadata_is_in_front_of_the_path_of_the_resource() {
+        let at = "https://a.example/.well-known/oauth-protected-resource";
+        check("https://a.example", "/mcp/", "https://a.example/mcp", &format!("{at}/mcp"));
+        check("https://a.example", "", "https://a.example/", at);
+        check("https://a.example/g", "/mcp", "https://a.example/g/mcp", &format!("{at}/g/mcp"));
+        check("https://a.example/g", "", "https://a.example/g", &format!("{at}/g"));
+    }
 }

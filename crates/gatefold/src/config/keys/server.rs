@@ -54,7 +54,8 @@ pub(super) const SERVER: FixedSection = FixedSection {
             ..Key::new("tls", Kind::TlsFiles, "The certificate and key that secure the endpoint.")
         },
         Key {
-            details: "Scheme, host and port, as behind a proxy. It is what tokens of `[[server.issuers]]` \
+            details: "Scheme, host and port, as behind a proxy, and the path that the proxy takes off: \
+                      `https://apps.example/gatefold`. It is what tokens of `[[server.issuers]]` \
                       are for, and one of the `allowed_hosts`. `http` is for addresses of this machine.",
             value: |config| Some(config.server.public_url.as_ref()?.as_str().into()),
             unset: "clients do not have to know it",

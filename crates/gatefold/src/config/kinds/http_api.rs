@@ -199,6 +199,14 @@ impl SourceKind for ActionsKind {
             field.key_fault("needs `base_url`", hint);
             return None;
         }
+        if connection.as_ref().is_some_and(|own| !own.sign_in.schemes.is_empty())
+            && let Some(field) = table.peek("auth")
+        {
+            let hint = "write one of `bearer`, `basic`, `api_key`, `client_credentials` and \
+                        `authorization_code`, and other headers in `headers`";
+            field.key_fault("has `schemes`, and there is no description that names any", hint);
+            return None;
+        }
         Some(Arc::new(ApiSection::of_actions(connection?, actions?)))
     }
 }

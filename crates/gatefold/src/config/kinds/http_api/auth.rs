@@ -1,7 +1,7 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, Table, Text, fault, parsed};
-use gatefold_connect::{KeyPart, KeyPlace};
+use gatefold_config::{Field, Table, Text, Value, fault, parsed};
+use gatefold_connect::{KeyPart, KeyPlace, SchemeCredential, SchemeCredentials};
 use gatefold_core::Secret;
 use gatefold_egress::Identity;
 use serde::{Deserialize, Deserializer};
@@ -10,7 +10,8 @@ use super::super::shared_values::{ServerAddress, missing, pem};
 use super::code_flow::CodeFlow;
 use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
 
-/// The ways to sign in within a request. One of them is set, or `tls` is, which may stand beside each.
+/// The ways to sign in within a request. At most one of them is set; `schemes` and `tls` may stand beside it, or
+/// alone.
 const WAYS: [&str; 5] = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
 
 /// A secret that goes into a header.
@@ -76,14 +77,14 @@ struct ClientKeys {
 pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
     let mut table = field.table()?;
     table.know(&WAYS);
-    table.know(&["tls"]);
+    table.know(&["schemes", "tls"]);
     let mut ways = WAYS.into_iter().filter(|way| table.peek(way).is_some());
     let found = (ways.next(), ways.next());
     let auth = match found {
-        (None, _) if table.peek("tls").is_some() => Some(None),
+        (None, _) if table.peek("schemes").is_some() || table.peek("tls").is_some() => Some(None),
         (None, _) => {
             let hint = "write one of `bearer`, `basic`, `api_key`, `client_credentials`, \
-                        `authorization_code` and `tls`";
+                        `authorization_code`, `schemes` and `tls`";
             field.fault("names no way to sign in", hint);
             None
         }
@@ -94,12 +95,42 @@ pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
         }
         (Some(way), None) => sent(&mut table, way).map(Some),
     };
+    let schemes = match table.field("schemes") {
+        Some(field) => schemes(&field),
+        None => Some(SchemeCredentials::new()),
+    };
     let certificate = match table.field("tls") {
         Some(field) => certificate(&field).map(Some),
         None => Some(None),
     };
     table.finish();
-    Some(ApiSignIn { auth: auth?, certificate: certificate? })
+    Some(ApiSignIn { auth: auth?, schemes: schemes?, certificate: certificate? })
+}
+
+/// A credential for each scheme, by the name that the description gives it.
+fn schemes(field: &Field<'_>) -> Option<SchemeCredentials> {
+    let credentials: Vec<_> = field
+        .table()?
+        .fields()
+        .map(|(name, field)| Some((name.to_owned(), scheme(&field)?)))
+        .collect();
+    if credentials.is_empty() {
+        field.fault("is empty", "write the name of a scheme and its credential, or remove it");
+        return None;
+    }
+    credentials.into_iter().collect()
+}
+
+fn scheme(field: &Field<'_>) -> Option<SchemeCredential> {
+    if !matches!(field.value(), Value::Table(_)) {
+        let HeaderSecret(secret) = field.read()?;
+        return Some(SchemeCredential::Text(secret));
+    }
+    let mut table = field.table()?;
+    let user = user(field, &mut table);
+    table.finish();
+    let (username, password) = user?;
+    Some(SchemeCredential::User { username, password })
 }
 
 /// What a request carries.
@@ -152,6 +183,10 @@ fn inner<'a>(
 }
 
 fn basic(field: &Field<'_>, table: &mut Table<'_>) -> Option<ApiAuth> {
+    user(field, table).map(|(username, password)| ApiAuth::Basic { username, password })
+}
+
+fn user(field: &Field<'_>, table: &mut Table<'_>) -> Option<(String, Secret)> {
     let keys: BasicKeys = table.read()?;
     let Some(Text(username)) = keys.username else {
         if table.peek("username").is_none() {
@@ -170,7 +205,7 @@ fn basic(field: &Field<'_>, table: &mut Table<'_>) -> Option<ApiAuth> {
         name.fault("has a colon, which ends the name on the wire", "remove it");
         return None;
     }
-    Some(ApiAuth::Basic { username, password: Secret::new(password) })
+    Some((username, Secret::new(password)))
 }
 
 fn api_key(table: &mut Table<'_>) -> Option<ApiAuth> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_connect::{
     ApiDefinition, Auth, ClientCredentials, DescribedOperations, DescriptionPlace, HttpApi,
-    HttpApiSettings, KeyPlace, Routing, WrittenAction,
+    HttpApiSettings, KeyPlace, Routing, SchemeCredential, SchemeCredentials, WrittenAction,
 };
 use gatefold_core::Secret;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
@@ -39,6 +39,8 @@ pub(super) struct ApiConnection {
 #[derive(Clone, Default)]
 pub(super) struct ApiSignIn {
     pub(super) auth: Option<ApiAuth>,
+    /// Credentials for single schemes of the description.
+    pub(super) schemes: SchemeCredentials,
     pub(super) certificate: Option<ApiCertificate>,
 }
 
@@ -127,7 +129,8 @@ impl ApiSignIn {
     /// The keys that are set in `auth`.
     fn ways(&self) -> Vec<&'static str> {
         let auth = self.auth.as_ref().map(ApiAuth::name);
-        auth.into_iter().chain(self.certificate.as_ref().map(|_| "tls")).collect()
+        let schemes = (!self.schemes.is_empty()).then_some("schemes");
+        auth.into_iter().chain(schemes).chain(self.certificate.as_ref().map(|_| "tls")).collect()
     }
 }
 
@@ -201,6 +204,17 @@ impl KindSection for ApiSection {
         parts.add(self.kind().as_str());
         parts.add(base_url.as_deref().unwrap_or_default());
         parts.add_list(sign_in.auth.as_slice(), |parts, auth| auth.digest(parts));
+        let schemes: Vec<_> = sign_in.schemes.iter().collect();
+        parts.add_list(&schemes, |parts, (name, credential)| {
+            parts.add(name);
+            match credential {
+                SchemeCredential::Text(text) => parts.add(text.expose()),
+                SchemeCredential::User { username, password } => {
+                    parts.add(username);
+                    parts.add(password.expose());
+                }
+            }
+        });
         if let Some(certificate) = &sign_in.certificate {
             parts.add("tls");
             parts.add(&certificate.cert);
@@ -245,6 +259,10 @@ impl KindSection for ApiSection {
             "auth": self.connection.sign_in.auth.as_ref().map(ApiAuth::name),
             "headers": headers,
         });
+        if !self.connection.sign_in.schemes.is_empty() {
+            let names: Vec<_> = self.connection.sign_in.schemes.keys().collect();
+            shown["schemes"] = json!(names);
+        }
         if self.connection.sign_in.certificate.is_some() {
             shown["tls"] = true.into();
         }
@@ -279,6 +297,10 @@ impl KindSection for ApiSection {
         self.connection.credentials.client_headers().cloned()
     }
 
+    fn is_read_on_reload(&self) -> bool {
+        matches!(self.operations, ApiOperations::Described(_))
+    }
+
     fn asks(&self) -> Vec<String> {
         match &self.operations {
             ApiOperations::Described(described) => described.overlay.asks(),
@@ -300,6 +322,7 @@ impl KindSection for ApiSection {
                 domain: identity.domain.clone(),
                 base: self.connection.base_url.as_deref().and_then(|url| url.parse().ok()),
                 auth: self.connection.sign_in.auth.as_ref().and_then(ApiAuth::build),
+                schemes: self.connection.sign_in.schemes.clone(),
                 has_certificate: certificate.is_some(),
                 secrets: self.connection.secrets.clone(),
                 headers: self.connection.headers.clone(),
