@@ -59,7 +59,9 @@ pub use signature::{
     ParameterKind, call_signature, compact_signature, declared, differences, undeclared,
 };
 pub use similarity::nearest_texts;
-pub use skill_stub::{SKILL_STUB_LENGTH, SKILLS_HEADING, short_description, skill_stub};
+pub use skill_stub::{
+    SKILL_STUB_LENGTH, SKILLS_HEADING, is_same_skill, short_description, skill_stub,
+};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool, VisibleSet};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;

@@ -33,6 +33,16 @@ pub fn short_description(description: &str, length: usize) -> String {
     line.chars().take(kept).chain(DOTS.chars()).collect()
 }
 
+/// Whether two texts name the same skill: case, and what stands between words, do not matter. Models
+/// write `Pay Back` for `pay-back`.
+pub fn is_same_skill(name: &str, other: &str) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_'));
+        words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+    };
+    words(name) == words(other)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,5 +56,18 @@ mod tests {
         let cut = format!("- **a**: {}...", "é".repeat(117));
         assert_eq!(stub("a", &"é".repeat(121)), cut);
         assert_eq!(skill_stub("a", "long", 0), "- **a**");
+    }
+
+    #[test]
+    fn a_skill_is_known_by_its_words() {
+        for (name, other, expected) in [
+            ("pay-back", "Pay Back", true),
+            ("PDF Tools", "pdf_tools", true),
+            ("payback", "pay-back", false),
+            ("größe", "GRÖSSE", false),
+            ("größe", "Größe", true),
+        ] {
+            assert_eq!(is_same_skill(name, other), expected, "{name} {other}");
+        }
     }
 }

@@ -15,11 +15,13 @@ pub enum Client {
     GeminiCli,
     Goose,
     LmStudio,
+    Opencode,
+    Crush,
 }
 
 impl Client {
     /// Every client, in the order in which they are shown.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
         Self::Cursor,
@@ -30,6 +32,8 @@ impl Client {
         Self::GeminiCli,
         Self::Goose,
         Self::LmStudio,
+        Self::Opencode,
+        Self::Crush,
     ];
 
     /// The name on a command line, such as `claude-code`.
@@ -45,6 +49,8 @@ impl Client {
             Self::GeminiCli => "gemini-cli",
             Self::Goose => "goose",
             Self::LmStudio => "lm-studio",
+            Self::Opencode => "opencode",
+            Self::Crush => "crush",
         }
     }
 
@@ -61,6 +67,8 @@ impl Client {
             Self::GeminiCli => "Gemini CLI",
             Self::Goose => "Goose",
             Self::LmStudio => "LM Studio",
+            Self::Opencode => "opencode",
+            Self::Crush => "Crush",
         }
     }
 
@@ -79,6 +87,8 @@ impl Client {
             "geminicli" | "gemini" => Self::GeminiCli,
             "goose" => Self::Goose,
             "lmstudio" => Self::LmStudio,
+            "opencode" => Self::Opencode,
+            "crush" => Self::Crush,
             _ => return None,
         })
     }

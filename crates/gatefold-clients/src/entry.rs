@@ -99,6 +99,13 @@ pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
         (Launch::Http { url }, Client::Goose) => {
             goose(name, "streamable_http", [("uri", text(url))])
         }
+        (Launch::Stdio { command, args, variables }, Client::Opencode) => {
+            let words = std::iter::once(command).chain(args).cloned().collect();
+            let mut members = opencode("local", ("command", Value::List(words)));
+            members.extend(handed_on(client, variables));
+            members
+        }
+        (Launch::Http { url }, Client::Opencode) => opencode("remote", ("url", text(url))),
         (Launch::Stdio { command, args, variables }, _) => {
             let mut members = stdio(client, command, args);
             members.extend(handed_on(client, variables));
@@ -112,11 +119,11 @@ pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
 
 type Members = Vec<(&'static str, Value)>;
 
-/// `command` and `args`, as everywhere. Claude Code and VS Code name the transport too: the pages
-/// on MCP servers of each list `type` with `stdio`, `http` and `sse`.
+/// `command` and `args`, as everywhere. Claude Code, VS Code and Crush name the transport too: the
+/// pages on MCP servers of each list `type` with `stdio`, `http` and `sse`.
 fn stdio(client: Client, command: &str, args: &[String]) -> Members {
     let mut members = Members::new();
-    if matches!(client, Client::ClaudeCode | Client::VsCode) {
+    if matches!(client, Client::ClaudeCode | Client::VsCode | Client::Crush) {
         members.push(("type", text("stdio")));
     }
     members.push(("command", text(command)));
@@ -134,16 +141,18 @@ fn handed_on(client: Client, variables: &[String]) -> Option<(&'static str, Valu
         return Some(("env_vars", Value::List(variables.to_vec())));
     }
     let env = variables.iter().map(|name| Some((name.clone(), text(&reference(client, name)?))));
-    Some(("env", Value::Table(env.collect::<Option<_>>()?)))
+    let key = if client == Client::Opencode { "environment" } else { "env" };
+    Some((key, Value::Table(env.collect::<Option<_>>()?)))
 }
 
 /// How the client's file refers to a variable, by the pages on MCP servers of Claude Code, Cursor,
-/// VS Code, Windsurf and Gemini CLI. The other clients document no such reference.
+/// VS Code, Windsurf, Gemini CLI, opencode and Crush. The other clients document no such reference.
 fn reference(client: Client, name: &str) -> Option<String> {
     Some(match client {
         Client::ClaudeCode => format!("${{{name}}}"),
         Client::Cursor | Client::VsCode | Client::Windsurf => format!("${{env:{name}}}"),
-        Client::GeminiCli => format!("${name}"),
+        Client::GeminiCli | Client::Crush => format!("${name}"),
+        Client::Opencode => format!("{{env:{name}}}"),
         _ => return None,
     })
 }
@@ -153,11 +162,18 @@ fn reference(client: Client, name: &str) -> Option<String> {
 /// `serverUrl`.
 fn http(client: Client, url: &str) -> Members {
     match client {
-        Client::ClaudeCode | Client::VsCode => vec![("type", text("http")), ("url", text(url))],
+        Client::ClaudeCode | Client::VsCode | Client::Crush => {
+            vec![("type", text("http")), ("url", text(url))]
+        }
         Client::GeminiCli => vec![("httpUrl", text(url))],
         Client::Windsurf => vec![("serverUrl", text(url))],
         _ => vec![("url", text(url))],
     }
+}
+
+/// opencode has a program and its arguments in one list (the page on MCP servers).
+fn opencode(kind: &str, launch: (&'static str, Value)) -> Members {
+    vec![("type", text(kind)), launch, ("enabled", Value::Flag(true))]
 }
 
 /// Goose calls servers extensions. Each must say that it is enabled, its name, and how long a call

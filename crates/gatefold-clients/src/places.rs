@@ -95,6 +95,7 @@ pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
         at(Scope::Project, below(&machine.project, path), Format::Json, servers)
     };
     let home = |path: &[&str]| below(&machine.home, path);
+    let in_mcp = |scope, path| at(scope, path, Format::Json, &["mcp"]);
     match client {
         Client::ClaudeCode => {
             let folder = machine.variables.claude_config_dir.as_ref().unwrap_or(&machine.home);
@@ -144,14 +145,13 @@ pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
             user(home(&[".gemini", "settings.json"]), &["mcpServers"]),
             project(&[".gemini", "settings.json"], &["mcpServers"]),
         ],
-        Client::Goose => {
-            let path = goose_folder(machine).join("config.yaml");
-            vec![at(Scope::User, path, Format::Yaml, &["extensions"])]
-        }
+        Client::Goose => vec![at(Scope::User, goose_file(machine), Format::Yaml, &["extensions"])],
         Client::LmStudio => vec![
             user(home(&[".lmstudio", "mcp.json"]), &["mcpServers"]),
             user(home(&[".cache", "lm-studio", "mcp.json"]), &["mcpServers"]),
         ],
+        Client::Opencode => opencode_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
+        Client::Crush => crush_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
     }
 }
 
@@ -175,11 +175,36 @@ fn zed_folder(machine: &Machine) -> PathBuf {
 }
 
 /// By Goose's page on its configuration files: `~/.config` on macOS too.
-fn goose_folder(machine: &Machine) -> PathBuf {
-    match machine.os {
+fn goose_file(machine: &Machine) -> PathBuf {
+    let folder = match machine.os {
         Os::Linux | Os::MacOs => xdg_folder(machine).join("goose"),
         Os::Windows => below(&roaming_folder(machine), &["Block", "goose", "config"]),
-    }
+    };
+    folder.join("config.yaml")
+}
+
+/// By opencode's page on configuration.
+fn opencode_files(machine: &Machine) -> [(Scope, PathBuf); 4] {
+    let folder = xdg_folder(machine).join("opencode");
+    [
+        (Scope::User, folder.join("opencode.json")),
+        (Scope::User, folder.join("opencode.jsonc")),
+        (Scope::Project, machine.project.join("opencode.json")),
+        (Scope::Project, machine.project.join("opencode.jsonc")),
+    ]
+}
+
+/// By Crush's page on configuration.
+fn crush_files(machine: &Machine) -> [(Scope, PathBuf); 3] {
+    let folder = match machine.os {
+        Os::Linux | Os::MacOs => xdg_folder(machine).join("crush"),
+        Os::Windows => below(&machine.home, &["AppData", "Local", "crush"]),
+    };
+    [
+        (Scope::User, folder.join("crush.json")),
+        (Scope::Project, machine.project.join(".crush.json")),
+        (Scope::Project, machine.project.join("crush.json")),
+    ]
 }
 
 fn xdg_folder(machine: &Machine) -> PathBuf {

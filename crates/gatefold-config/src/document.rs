@@ -6,11 +6,11 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::as_written::{as_written, in_braces, with_defaults};
+use crate::as_written::{as_written, in_braces, of_crush, of_opencode, with_inputs, with_secrets};
 use crate::notation::expand;
 use crate::{
-    Dialect, ExpandedText, Fault, ForeignKey, Lines, Node, Surroundings, SyntaxFault,
-    UnresolvedReference,
+    Dialect, ExpandedText, Fault, ForeignKey, InputVariable, Lines, Node, Surroundings,
+    SyntaxFault, UnresolvedReference,
 };
 
 pub use cursor::{Field, Table};
@@ -26,8 +26,9 @@ pub struct Document<'a> {
     dialect: Dialect,
     references: References,
     foreign_keys: Vec<ForeignKey>,
-    /// Defaults of the questions that a client asks, by their ids.
-    inputs: Vec<(String, String)>,
+    client_notation: ClientNotation,
+    /// What replaces the questions that a client asks.
+    inputs: Vec<InputVariable>,
     /// What is wrong, at most [`FAULT_LIMIT`].
     faults: RefCell<Vec<Fault>>,
     /// Variables and secrets that do not exist, kept separately until it is known what needs them,
@@ -44,6 +45,20 @@ pub enum References {
     AsWritten,
 }
 
+/// How a client's file refers to variables, beside `${VAR}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ClientNotation {
+    /// In no other way.
+    #[default]
+    Braces,
+    /// `$VAR` anywhere in a text: Gemini CLI and Copilot CLI.
+    Dollars,
+    /// The same, and `$(command)`: Crush.
+    Shell,
+    /// `{env:VAR}` and `{file:PATH}` only: opencode.
+    Opencode,
+}
+
 impl<'a> Document<'a> {
     pub fn new(
         path: &'a Path,
@@ -58,6 +73,7 @@ impl<'a> Document<'a> {
             dialect,
             references: References::PutIn,
             foreign_keys: Vec::new(),
+            client_notation: ClientNotation::default(),
             inputs: Vec::new(),
             faults: RefCell::default(),
             absent: RefCell::default(),
@@ -75,9 +91,17 @@ impl<'a> Document<'a> {
         Self { foreign_keys, ..self }
     }
 
-    /// Sets the defaults of the questions that a client asks, by their ids.
-    pub fn set_inputs(&mut self, inputs: Vec<(String, String)>) {
+    /// Sets what replaces the questions that a client asks.
+    pub fn set_inputs(&mut self, inputs: Vec<InputVariable>) {
         self.inputs = inputs;
+    }
+
+    pub fn set_client_notation(&mut self, notation: ClientNotation) {
+        self.client_notation = notation;
+    }
+
+    pub fn client_notation(&self) -> ClientNotation {
+        self.client_notation
     }
 
     pub fn path(&self) -> &'a Path {
@@ -180,8 +204,7 @@ impl<'a> Document<'a> {
     /// A text with its references replaced, or in Gatefold's notation where they stay.
     pub(crate) fn expanded(&self, text: &str) -> Result<ExpandedText, UnresolvedReference> {
         let own = match self.dialect {
-            Dialect::Client if self.is_geminis() => Some(in_braces(text)),
-            Dialect::Client => Some(with_defaults(text, &self.inputs)),
+            Dialect::Client => Some(self.in_common_notation(text)?),
             Dialect::Gatefold => None,
         };
         let text = own.as_deref().unwrap_or(text);
@@ -192,8 +215,13 @@ impl<'a> Document<'a> {
         expand(text, self.surroundings, self.dialect)
     }
 
-    /// Whether this is a file of Gemini CLI, where `$NAME` is a variable anywhere in a text.
-    fn is_geminis(&self) -> bool {
-        self.path.parent().and_then(Path::file_name).is_some_and(|folder| folder == ".gemini")
+    /// A text of a client with its own notation as `${VAR}`, and its questions as variables.
+    fn in_common_notation(&self, text: &str) -> Result<String, UnresolvedReference> {
+        Ok(match self.client_notation {
+            ClientNotation::Braces => with_secrets(&with_inputs(text, &self.inputs)),
+            ClientNotation::Dollars => in_braces(text),
+            ClientNotation::Shell => of_crush(text)?,
+            ClientNotation::Opencode => of_opencode(text)?,
+        })
     }
 }

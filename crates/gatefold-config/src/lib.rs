@@ -29,14 +29,14 @@ mod units;
 mod values;
 mod yaml_file;
 
-pub use document::{Document, Field, References, Table};
+pub use document::{ClientNotation, Document, Field, References, Table};
 pub use faults::{Fault, Faults, Lines, SyntaxFault};
 pub use json_file::parse as parse_json;
 pub use key_paths::{ForeignKey, nearest_key};
 pub use names::ITEM_LIMIT;
 pub use notation::{
-    Dialect, ExpandedText, Part, SECRET, Surroundings, UnresolvedReference, is_name, parts,
-    references, resolved, variable_of_input,
+    Dialect, ExpandedText, InputVariable, Part, SECRET, Surroundings, UnresolvedReference, is_name,
+    parts, references, resolved, variable_of_input,
 };
 pub use text_format::TextFormat;
 pub use toml_file::parse as parse_toml;

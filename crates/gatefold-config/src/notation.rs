@@ -1,6 +1,7 @@
 //! Variables and secrets in string values: `${VAR}`, `${VAR:-default}`, `${secret:NAME}` from the
 //! keyring, and `$${` for a plain `${`.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What marks a reference to the keyring.
@@ -206,12 +207,19 @@ fn client_reference(reference: &str, surroundings: &dyn Surroundings) -> Referen
 }
 
 /// Variables that systems, shells and loaders set, which are no answer to a question of the same name.
-const OF_SYSTEMS: [&str; 32] = [
+const OF_SYSTEMS: [&str; 55] = [
     "ALL_PROXY",
+    "ALLUSERSPROFILE",
+    "APPDATA",
+    "COLORTERM",
     "COLUMNS",
+    "COMPUTERNAME",
+    "COMSPEC",
     "DISPLAY",
     "EDITOR",
     "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
     "HOST",
     "HOSTNAME",
     "HTTPS_PROXY",
@@ -220,17 +228,27 @@ const OF_SYSTEMS: [&str; 32] = [
     "LANG",
     "LANGUAGE",
     "LINES",
+    "LOCALAPPDATA",
     "LOGNAME",
+    "LS_COLORS",
     "MAIL",
+    "MANPATH",
     "NO_PROXY",
     "OLDPWD",
+    "OS",
     "PAGER",
     "PATH",
+    "PATHEXT",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
     "PS1",
+    "PUBLIC",
     "PWD",
     "RANDOM",
     "SHELL",
     "SHLVL",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
     "TEMP",
     "TERM",
     "TMP",
@@ -238,19 +256,49 @@ const OF_SYSTEMS: [&str; 32] = [
     "TZ",
     "UID",
     "USER",
+    "USERDOMAIN",
+    "USERNAME",
+    "USERPROFILE",
     "VISUAL",
+    "WAYLAND_DISPLAY",
+    "WINDIR",
+    "XAUTHORITY",
 ];
 
 /// How families of such variables begin.
-const FAMILIES_OF_SYSTEMS: [&str; 6] = ["DYLD_", "GATEFOLD_", "LC_", "LD_", "SSH_", "XDG_"];
+const FAMILIES_OF_SYSTEMS: [&str; 9] =
+    ["DBUS_", "DYLD_", "GATEFOLD_", "LC_", "LD_", "SSH_", "TERM_", "WSL_", "XDG_"];
 
-/// The variable that replaces one of VS Code's questions, because nobody is here to answer it.
+/// The longest variable that is made of a question's id, in characters.
+const INPUT_LENGTH: usize = 64;
+
+/// The variable that replaces one of VS Code's questions, because nobody is here to answer it. A letter
+/// beyond ASCII is written as its number, so that no two of them look the same.
 pub fn variable_of_input(id: &str) -> String {
-    let upper = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
-    let name: String = id.chars().map(upper).collect();
+    let mut name = String::new();
+    for c in id.chars().take(INPUT_LENGTH) {
+        match c {
+            _ if c.is_ascii_alphanumeric() => name.push(c.to_ascii_uppercase()),
+            _ if c.is_ascii() => name.push('_'),
+            _ => {
+                let _ = write!(name, "{:X}", u32::from(c));
+            }
+        }
+    }
     let is_of_system = OF_SYSTEMS.contains(&name.as_str())
         || FAMILIES_OF_SYSTEMS.iter().any(|family| name.starts_with(family));
-    if is_of_system { format!("INPUT_{name}") } else { name }
+    let is_legal = is_name(&name) && name.contains(|c: char| c.is_ascii_alphanumeric());
+    if is_of_system || !is_legal { format!("INPUT_{name}") } else { name }
+}
+
+/// The variable that replaces one question of a client's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputVariable {
+    /// The question's id.
+    pub id: String,
+    pub variable: String,
+    /// The answer that the file gives itself.
+    pub default: Option<String>,
 }
 
 /// Whether a variable can have this name.
@@ -330,6 +378,11 @@ pub(crate) mod tests {
             ("${input:api-key}", Ok("k")),
             ("${input:other}", Err("`OTHER`, which is not set")),
             ("${input:home}", Err("`INPUT_HOME`, which is not set")),
+            ("${input:user-name}", Err("`USER_NAME`, which is not set")),
+            ("${input:username}", Err("`INPUT_USERNAME`, which is not set")),
+            ("${input:键}", Err("`INPUT_952E`, which is not set")),
+            ("${input:clé}", Err("`CLE9`, which is not set")),
+            ("${input:2fa}", Err("`INPUT_2FA`, which is not set")),
             ("${secret:a}", Err("`secret:a`, which is not the name of a variable")),
             ("${userHome}/x ${workspaceFolder}/y", Ok("/home/ann/x /project/y")),
         ] {

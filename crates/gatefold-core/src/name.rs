@@ -34,8 +34,8 @@ impl Domain {
     }
 
     /// Makes a domain from any configuration key: lower case, other characters to `_`, runs of `_`
-    /// shortened to one, cut at [`Domain::MAX_LENGTH`]. A key without legal characters becomes
-    /// `source`.
+    /// shortened to one, cut at [`Domain::MAX_LENGTH`]. A key in another script becomes
+    /// the numbers of its characters, one of signs alone `source`.
     pub fn from_key(key: &str) -> Self {
         let mut name = String::with_capacity(key.len().min(Self::MAX_LENGTH));
         for c in key.chars().flat_map(char::to_lowercase) {
@@ -48,8 +48,25 @@ impl Domain {
             }
             name.push(c);
         }
-        let name = name.trim_end_matches('_');
-        Self(if name.is_empty() { "source" } else { name }.into())
+        match name.trim_end_matches('_') {
+            "" => Self::from_foreign_key(key),
+            name => Self(name.into()),
+        }
+    }
+
+    /// A domain for a key without a Latin letter or a digit: the numbers of its other characters, so
+    /// that two such keys stay apart in every file and order.
+    fn from_foreign_key(key: &str) -> Self {
+        let mut name = String::new();
+        for c in key.chars().filter(|c| !c.is_ascii()) {
+            let number = format!("u{:x}", u32::from(c));
+            let separator = if name.is_empty() { "" } else { "_" };
+            if name.len() + separator.len() + number.len() > Self::MAX_LENGTH {
+                break;
+            }
+            name.extend([separator, number.as_str()]);
+        }
+        Self(if name.is_empty() { "source" } else { &name }.into())
     }
 
     /// The same name followed by `_{n}`, for the `n`th source whose key gives this domain.
@@ -232,7 +249,11 @@ mod tests {
             ("a  b__c", "a_b_c"),
             ("__x__", "x"),
             ("Übersetzung", "bersetzung"),
-            ("日本", "source"),
+            ("日本", "u65e5_u672c"),
+            ("文件", "u6587_u4ef6"),
+            ("📁", "u1f4c1"),
+            ("Файлы и папки", "u424_u430_u439_u43b_u44b_u438_u43f_u430"),
+            ("___", "source"),
             ("", "source"),
         ] {
             assert_eq!(Domain::from_key(key).as_str(), domain, "{key}");

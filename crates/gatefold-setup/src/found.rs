@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{
-    ClientServer, ConfigError, DEFAULT_LISTEN, listen_address, servers_as_written,
+    ClientServer, ConfigError, DEFAULT_LISTEN, InputVariables, listen_address, servers_as_written,
 };
 use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
 
@@ -57,9 +57,12 @@ pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
 /// Reads the files of these clients, in the clients' order. Leaves out files without a server, but
 /// keeps those that cannot be read, so that a caller can say why.
 pub fn find(machine: &Machine, clients: &[Client], environment: &Environment) -> Vec<FoundFile> {
+    let mut inputs = InputVariables::default();
+    let mut servers =
+        |file: &ConfigFile| servers_as_written(&file.path, &file.servers, environment, &mut inputs);
     let read = existing(machine, clients)
         .into_iter()
-        .map(|file| FoundFile { servers: servers_of(&file, environment), file });
+        .map(|file| FoundFile { servers: servers(&file), file });
     read.filter(|found| !matches!(&found.servers, Ok(servers) if servers.is_empty())).collect()
 }
 
@@ -68,7 +71,8 @@ pub fn servers_of(
     file: &ConfigFile,
     environment: &Environment,
 ) -> Result<Vec<ClientServer>, ConfigError> {
-    servers_as_written(&file.path, &file.servers, environment)
+    let inputs = &mut InputVariables::default();
+    servers_as_written(&file.path, &file.servers, environment, inputs)
 }
 
 /// Whether an entry leads to Gatefold: it starts the program, wherever that is installed and

@@ -3,6 +3,7 @@
 mod identity;
 mod keep;
 mod naming;
+mod questions;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub(super) use self::naming::secrets_in;
 
 use self::identity::KnownSources;
 use self::naming::SecretNames;
+use self::questions::QuestionNames;
 use super::SetupError;
 use super::found::{FoundFile, is_gatefold, listen_in};
 use super::secrecy::{self, FoundSecret, SecretStyle};
@@ -90,6 +92,7 @@ pub fn plan(
     let existing = existing.unwrap_or_default();
     let mut known = KnownSources::of(existing, environment);
     let mut names = SecretNames::new(style, environment, existing);
+    let mut questions = QuestionNames::new(existing, found);
     for server in found.iter().flat_map(|file| file.servers.iter().flatten()) {
         names.note(server);
     }
@@ -108,9 +111,11 @@ pub fn plan(
             } else {
                 known.same(&server)
             };
-            match reason {
-                Some(reason) => plan.skipped.push(SkippedServer { client, scope, server, reason }),
-                None => plan.sources.push(planned(client, scope, server, &mut known, &mut names)),
+            if let Some(reason) = reason {
+                plan.skipped.push(SkippedServer { client, scope, server, reason });
+            } else {
+                questions.settle(&mut server);
+                plan.sources.push(planned(client, scope, server, &mut known, &mut names));
             }
         }
     }

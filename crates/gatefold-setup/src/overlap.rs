@@ -89,10 +89,19 @@ impl ServedSources<'_> {
         let is_same = |source: &&SourceConfig| {
             source.section.usable().map(KindSection::reach) == Some(wanted)
         };
-        if let Some(source) = sources.iter().find(is_same) {
-            return self.difference(server, source).or_else(|| self.obstacle(source));
+        // Several sources may reach the same server: one that stands for it in everything is enough,
+        // and otherwise the one of its name says best what is missing.
+        let is_namesake = |source: &&SourceConfig| source.origin.key == server.name;
+        let mut same: Vec<_> = sources.iter().filter(is_same).collect();
+        same.sort_by_key(|source| !is_namesake(source));
+        let reasons = same
+            .iter()
+            .map(|source| self.difference(server, source).or_else(|| self.obstacle(source)));
+        let reasons: Vec<_> = reasons.collect();
+        if let Some(first) = reasons.first() {
+            return if reasons.contains(&None) { None } else { first.clone() };
         }
-        let namesake = sources.iter().find(|source| source.origin.key == server.name);
+        let namesake = sources.iter().find(is_namesake);
         Some(namesake.map_or(KeepReason::NotServed, |source| match source.section {
             SourceSection::Disabled => KeepReason::SourceOff,
             SourceSection::Unusable(_) => KeepReason::SourceUnusable,

@@ -80,11 +80,15 @@ fn block(source: &PlannedSource) -> String {
         members.put("enabled", Value::Boolean(false));
     }
     let mut block = format!("# From {client}: {file}\n[sources.{}]\n{members}", toml_key(key));
-    for setting in &server.left_behind {
-        let _ = writeln!(block, "# {client} also has `{setting}` here, which was not imported.");
-        if SIGN_INS.contains(setting) {
+    for setting in server.not_taken_over() {
+        let shown = setting.replace(char::is_control, "?");
+        let _ = writeln!(block, "# {client} also has `{shown}` here, which was not imported.");
+        if SIGN_INS.contains(&setting) {
             let _ = writeln!(block, "# If the server asks for a sign-in: gatefold login {key}");
         }
+    }
+    for note in &server.notes {
+        let _ = writeln!(block, "# {}", note.replace(char::is_control, "?"));
     }
     block
 }

@@ -2,8 +2,7 @@
 
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
-use gatefold::config::{Inputs, servers_as_written};
-use gatefold_clients::{Client, Machine, config_files};
+use gatefold::config::{InputVariables, Inputs, all_servers_as_written};
 use toml::Value;
 
 use super::{read, variables_in};
@@ -58,24 +57,18 @@ impl RequiredVariables {
 
 /// The variables that a configuration needs. Sources that are off need none, and a file that cannot
 /// be read counts as empty.
-pub fn required_variables(
-    inputs: &Inputs,
-    machine: &Machine,
-    environment: &Environment,
-) -> RequiredVariables {
+pub fn required_variables(inputs: &Inputs, environment: &Environment) -> RequiredVariables {
     let mut required = RequiredVariables::default();
     if let Some(path) = &inputs.config {
         let text = read(&environment.directory().join(path)).ok().flatten();
         let root = text.and_then(|text| toml::from_str::<toml::Table>(&text).ok());
         of_table(&root.unwrap_or_default(), &mut required);
     }
-    let files = Client::ALL.iter().flat_map(|client| config_files(machine, *client));
-    let mut places: Vec<_> = files.map(|file| file.servers).collect();
-    places.sort();
-    places.dedup();
+    // The same variables, in the same order, as where the configuration is read.
+    let variables = &mut InputVariables::default();
     for path in &inputs.mcp_configs {
-        let servers = places.iter().filter_map(|at| servers_as_written(path, at, environment).ok());
-        for server in servers.flatten().filter(|server| server.is_enabled) {
+        let servers = all_servers_as_written(path, environment, variables).unwrap_or_default();
+        for server in servers.iter().filter(|server| server.is_enabled) {
             for text in server.connection.iter().flat_map(McpConnection::texts) {
                 required.note(Some(&server.name), text);
             }

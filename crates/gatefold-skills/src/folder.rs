@@ -2,20 +2,48 @@
 //!
 //! Every name is opened relative to the descriptor of its folder, one name at a time, and a link is
 //! never followed. So whatever somebody swaps while we look, what is opened lies in the folder that was
-//! opened before. Only the configured folder itself may be reached through links: a person named it.
+//! opened before. Only the folders that a person named may be reached through links: the configured
+//! one, and those that links may lead into.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, open, openat, statat};
 
 /// A folder, open.
-#[derive(Debug)]
-pub(crate) struct OpenFolder(OwnedFd);
+#[derive(Debug, Clone)]
+pub(crate) struct OpenFolder {
+    descriptor: Arc<OwnedFd>,
+    place: Arc<FolderPlace>,
+}
+
+/// Where a folder lies: plain names below a folder that a person named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FolderPlace {
+    base: Arc<Path>,
+    below: PathBuf,
+}
+
+impl FolderPlace {
+    /// Opens it again, if no name in it has become a link.
+    pub(crate) fn open(&self) -> Result<OpenFolder, ReadError> {
+        OpenFolder::root(&self.base)?.descend(&self.below)
+    }
+
+    /// The folder that a person named.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.base.join(&self.below)
+    }
+}
 
 /// One entry of a folder.
 #[derive(Debug)]
@@ -40,6 +68,7 @@ pub(crate) enum EntryShape {
 pub(crate) enum ReadError {
     #[error("it has more than {0} entries")]
     Crowded(usize),
+    /// It became one since its folder was listed.
     #[error("it is a link, and links are not followed")]
     Link,
     #[error("it is no ordinary file")]
@@ -67,13 +96,21 @@ const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLO
 
 impl OpenFolder {
     pub(crate) fn root(path: &Path) -> io::Result<Self> {
-        Ok(Self(open(path, FOLDER, Mode::empty())?))
+        let place = FolderPlace { base: path.into(), below: PathBuf::new() };
+        Ok(Self {
+            descriptor: Arc::new(open(path, FOLDER, Mode::empty())?),
+            place: Arc::new(place),
+        })
+    }
+
+    pub(crate) fn place(&self) -> &Arc<FolderPlace> {
+        &self.place
     }
 
     /// All entries by their names, without `.` and `..`, if there are at most `limit`.
     pub(crate) fn entries(&self, limit: usize) -> Result<Vec<FolderEntry>, ReadError> {
         let mut entries = Vec::new();
-        for entry in Dir::read_from(&self.0)? {
+        for entry in Dir::read_from(&self.descriptor)? {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
             if name == "." || name == ".." {
@@ -95,7 +132,11 @@ impl OpenFolder {
         if self.shape(name)? == EntryShape::Link {
             return Err(ReadError::Link);
         }
-        Ok(Self(openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?))
+        let flags = FOLDER | OFlags::NOFOLLOW;
+        let descriptor = Arc::new(openat(&self.descriptor, name, flags, Mode::empty())?);
+        let FolderPlace { base, below } = &*self.place;
+        let place = FolderPlace { base: base.clone(), below: below.join(name) };
+        Ok(Self { descriptor, place: Arc::new(place) })
     }
 
     /// A file's content, if it is an ordinary file of at most `limit` bytes.
@@ -127,7 +168,7 @@ impl OpenFolder {
         }
         // Without `O_NONBLOCK` a pipe that took the file's place would hold us up.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = openat(&self.0, name, flags | OFlags::CLOEXEC, Mode::empty())?;
+        let file = openat(&self.descriptor, name, flags | OFlags::CLOEXEC, Mode::empty())?;
         let stat = fstat(&file)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(ReadError::Special);
@@ -139,7 +180,7 @@ impl OpenFolder {
     }
 
     fn shape(&self, name: &OsStr) -> Result<EntryShape, ReadError> {
-        let stat = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = statat(&self.descriptor, name, AtFlags::SYMLINK_NOFOLLOW)?;
         Ok(match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => EntryShape::Folder,
             FileType::RegularFile => {
@@ -151,10 +192,10 @@ impl OpenFolder {
     }
 
     /// The folder that a path of plain names leads to from here.
-    pub(crate) fn descend<'n>(
-        self,
-        names: impl IntoIterator<Item = &'n OsStr>,
-    ) -> Result<Self, ReadError> {
-        names.into_iter().try_fold(self, |folder, name| folder.folder(name))
+    pub(crate) fn descend(self, path: &Path) -> Result<Self, ReadError> {
+        path.components().try_fold(self, |folder, part| match part {
+            Component::Normal(name) => folder.folder(name),
+            _ => Err(ReadError::Special),
+        })
     }
 }

@@ -1,12 +1,17 @@
 //! The front matter of a skill, checked as the format says (<https://agentskills.io/specification>).
 
+mod mending;
+
 use std::collections::HashSet;
 
+use gatefold_catalog::one_line;
 use gatefold_config::{Entry, Lines, Node, Value, parse_yaml};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::Finding;
-use crate::limits::{COMPATIBILITY_LENGTH, DESCRIPTION_LENGTH, FRONT_MATTER_BYTES, NAME_LENGTH};
+use crate::limits::{
+    COMPATIBILITY_LENGTH, DESCRIPTION_LENGTH, FRONT_MATTER_BYTES, KEPT_NAME_LENGTH, NAME_LENGTH,
+};
 use crate::names::{unseen, visible};
 
 /// The keys of the format.
@@ -75,10 +80,18 @@ pub(crate) fn split(text: &str) -> Result<TextParts<'_>, NoFrontMatter> {
     no(1, "its front matter has no end: close it with a line `---`")
 }
 
-/// Reads front matter. What is wrong is found all at once; a fault leaves nothing.
+/// Reads front matter. What is wrong is found all at once. Only what leaves a skill without a
+/// description, or hides something from people, is a fault; a fault leaves nothing.
 pub(crate) fn read(front: &str, path: &str, findings: &mut Vec<Finding>) -> Option<FrontMatter> {
-    let mut reader = FrontReader { path, lines: Lines::of(front), findings, is_faulty: false };
-    let root = match parse_yaml(front) {
+    let parsed = parse_yaml(front);
+    let mended = mending::mend(front, parsed.as_ref().ok());
+    let again = mended.text.as_deref().map(|text| (text, parse_yaml(text)));
+    let (text, root) = match (parsed, again) {
+        (_, Some((text, Ok(root)))) => (text, Ok(root)),
+        (parsed, _) => (front, parsed),
+    };
+    let mut reader = FrontReader { path, lines: Lines::of(text), findings, is_faulty: false };
+    let root = match root {
         Ok(root) => root,
         Err(error) => {
             let message = format!("its front matter is no YAML: {}", visible(&error.message));
@@ -90,6 +103,9 @@ pub(crate) fn read(front: &str, path: &str, findings: &mut Vec<Finding>) -> Opti
         reader.fault(0, "its front matter is no mapping: write lines of `key: value`");
         return None;
     };
+    for note in &mended.notes {
+        reader.note(Finding::warning(path, Some(note.line + 2), note.message()));
+    }
     let read = reader.table(entries);
     (!reader.is_faulty).then_some(read)
 }
@@ -130,15 +146,14 @@ impl FrontReader<'_> {
         for entry in entries {
             let (key, at) = (entry.key.as_str(), entry.key_span.start);
             if !seen.insert(key) {
-                self.fault(at, &format!("`{}` is set twice", visible(key)));
-                continue;
+                self.warn(at, &format!("`{}` is set twice: the last one counts", visible(key)));
             }
             if let Some(number) = unseen(key) {
                 self.fault(at, &format!("a key has a character that people do not see: {number}"));
                 continue;
             }
             match key {
-                "name" => front.name = self.text(entry, NAME_LENGTH),
+                "name" => front.name = self.name(entry),
                 "description" => {
                     front.description = self.text(entry, DESCRIPTION_LENGTH).unwrap_or_default();
                 }
@@ -161,31 +176,59 @@ impl FrontReader<'_> {
         front
     }
 
-    /// A text that has something in it, and of at most so many characters.
+    /// A name on one line. One without a letter or a digit would name nothing.
+    fn name(&mut self, entry: &Entry) -> Option<String> {
+        let name = one_line(&self.text(entry, KEPT_NAME_LENGTH)?, usize::MAX);
+        let can_name = name.contains(char::is_alphanumeric);
+        if !can_name {
+            self.warn(entry.key_span.start, "`name` has neither a letter nor a digit");
+        }
+        can_name.then_some(name)
+    }
+
+    /// A text that has something in it, of which at most so many characters are kept.
     fn text(&mut self, entry: &Entry, limit: usize) -> Option<String> {
         let (key, at) = (&entry.key, entry.key_span.start);
         let text = match &entry.node.value {
             Value::Text(text) => text.trim(),
+            Value::Number(digits) => digits,
+            Value::Flag(true) => "true",
+            Value::Flag(false) => "false",
             Value::Null => "",
-            _ => {
-                self.fault(at, &format!("`{key}` is no text: put it in quotes"));
+            Value::List(_) | Value::Table(_) | Value::Date => {
+                self.complain(entry, &format!("`{key}` is no text: put it in quotes"));
                 return None;
             }
         };
-        let length = text.chars().count();
         if text.is_empty() {
-            self.fault(at, &format!("`{key}` is empty, or an alias, which is not followed"));
-        } else if length > limit {
-            let message =
-                format!("`{key}` has {length} characters, and at most {limit} are allowed");
-            self.fault(at, &message);
-        } else if let Some(number) = unseen(text) {
+            let message = format!("`{key}` is empty, or an alias, which is not followed");
+            self.complain(entry, &message);
+            return None;
+        }
+        if let Some(number) = unseen(text) {
             let message = format!("`{key}` has a character that people do not see: {number}");
             self.fault(at, &message);
-        } else {
-            return Some(text.to_owned());
+            return None;
         }
-        None
+        if !matches!(entry.node.value, Value::Text(_)) {
+            self.warn(at, &format!("`{key}` is no text: put it in quotes"));
+        }
+        let length = text.chars().count();
+        if length > limit {
+            let message =
+                format!("`{key}` has {length} characters, of which the first {limit} are kept");
+            self.warn(at, &message);
+        }
+        Some(text.chars().take(limit).collect())
+    }
+
+    /// Reports a value that cannot be used. Without its description, a skill cannot be offered.
+    fn complain(&mut self, entry: &Entry, message: &str) {
+        if entry.key == "description" {
+            self.fault(entry.key_span.start, message);
+        } else {
+            self.warn(entry.key_span.start, message);
+        }
     }
 
     /// Names of tools, as a list or with spaces between them.
@@ -200,13 +243,13 @@ impl FrontReader<'_> {
                 if let Some(names) = texts.collect() {
                     return names;
                 }
-                self.fault(entry.key_span.start, "`allowed-tools` has an item that is no text");
+                self.warn(entry.key_span.start, "`allowed-tools` has an item that is no text");
                 Vec::new()
             }
             Value::Null => Vec::new(),
             _ => {
                 let message = "`allowed-tools` is neither a text nor a list of texts";
-                self.fault(entry.key_span.start, message);
+                self.warn(entry.key_span.start, message);
                 Vec::new()
             }
         }
@@ -216,7 +259,7 @@ impl FrontReader<'_> {
     fn metadata(&mut self, entry: &Entry) -> Vec<String> {
         let Value::Table(pairs) = &entry.node.value else {
             if !entry.node.is_null() {
-                self.fault(entry.key_span.start, "`metadata` is no mapping of texts to texts");
+                self.warn(entry.key_span.start, "`metadata` is no mapping of texts to texts");
             }
             return Vec::new();
         };
@@ -346,10 +389,13 @@ mod tests {
             "description: a\u{202e}b\n",
             &["s:2: `description` has a character that people do not see: U+202E"],
         );
-        check("description: D\ndescription: D\n", &["s:3: `description` is set twice"]);
+        check(
+            "description: C\ndescription: D\n",
+            &["s:3: `description` is set twice: the last one counts"],
+        );
         check("- a\n", &["s:2: its front matter is no mapping: write lines of `key: value`"]);
         let long = format!("description: {}\n", "é".repeat(1025));
-        check(&long, &["s:2: `description` has 1025 characters, and at most 1024 are allowed"]);
+        check(&long, &["s:2: `description` has 1025 characters, of which the first 1024 are kept"]);
         check(
             "description: D\nmodel: x\nmetadata: {a: [1]}\n",
             &[
@@ -361,9 +407,106 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_not_quite_yaml_is_read_as_the_text_that_it_is_meant_to_be() {
+        for (written, expected) in [
+            (
+                "Pays back. Use when: it was charged twice.",
+                "Pays back. Use when: it was charged twice.",
+            ),
+            ("\"Fast\" way to file", "\"Fast\" way to file"),
+            ("'Fast' way to book", "'Fast' way to book"),
+            ("\"Fast way", "\"Fast way"),
+            ("[beta] Lists tags", "[beta] Lists tags"),
+            ("[beta]", "[beta]"),
+            ("{draft} writes", "{draft} writes"),
+            ("{draft}", "{draft}"),
+            ("@team reviews", "@team reviews"),
+            ("`make release` first", "`make release` first"),
+            ("!important: read before", "!important: read before"),
+            ("!now", "!now"),
+            ("%discount rules", "%discount rules"),
+            ("*Always* use", "*Always* use"),
+            ("? what to do", "? what to do"),
+            ("- what to do", "- what to do"),
+            ("Examples:", "Examples:"),
+            ("Closes #4711 and others", "Closes #4711 and others"),
+            (
+                "Use when:\n  a request is open\n\n  or closed",
+                "Use when: a request is open or closed",
+            ),
+            ("\n  Use when: it is open", "Use when: it is open"),
+            ("See https://a.example: first", "See https://a.example: first"),
+        ] {
+            let front = format!("name: a\ndescription: {written}\nallowed-tools: Read, Grep\n");
+            let mut findings = Vec::new();
+            let read = read(&front, "s", &mut findings).expect("it has no fault");
+            assert_eq!(read.description, expected, "{front}");
+            assert_eq!(read.allowed_tools, ["Read", "Grep"], "{front}");
+            assert_eq!(read.json["description"], expected, "{front}");
+            let told: Vec<_> = findings.iter().map(ToString::to_string).collect();
+            let quotes =
+                "s:3: `description` was read as a text, which YAML would not do: put it in quotes";
+            // `%` at the start is a text to some readers of YAML.
+            assert!(
+                told == [quotes] || written.starts_with('%') && told.is_empty(),
+                "{front}{told:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_lines_are_mended_too() {
+        let read_so = |front: &str| {
+            let mut findings = Vec::new();
+            let read = read(front, "s", &mut findings);
+            (read, findings.iter().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        let (read, told) = read_so("name: a\ndescription:No space\n");
+        assert_eq!(read.expect("it has no fault").description, "No space");
+        assert!(told[0].starts_with("s:3: `description` was read as a text"), "{told:?}");
+        let (read, told) = read_so("description:\tD\nmetadata:\n\tfor: x\n\tnote: y\n");
+        assert_eq!(read.expect("it has no fault").domains, ["x"]);
+        assert!(
+            told.contains(&"s:3: `metadata` is indented with tabs: use spaces".to_owned()),
+            "{told:?}"
+        );
+        let (read, told) =
+            read_so("description: D\nmetadata:\n  note: a: b\n  for: x\nlicense: MIT\n");
+        let read = read.expect("it has no fault");
+        assert_eq!((read.domains[0].as_str(), read.license.as_deref()), ("x", Some("MIT")));
+        assert_eq!(
+            told,
+            ["s:4: `note` was read as a text, which YAML would not do: put it in quotes"]
+        );
+        let (read, told) = read_so("description: D\nargument-hint: [title] [label]\n");
+        assert!(read.is_some() && told[0].starts_with("s:3: `argument-hint` was read"), "{told:?}");
+        let (read, told) = read_so("description: Pays back # in the shop\n");
+        assert_eq!(read.expect("it has no fault").description, "Pays back");
+        assert_eq!(
+            told,
+            [
+                "s:2: `description` ends before ` #`, where a comment begins: put it in quotes if the rest \
+              belongs to it"
+            ]
+        );
+        for fine in [
+            "description: 'a # b'\n",
+            "description: \"a #b\" # note\n",
+            "description: |\n  a #b\n",
+            "description: a#b\n# note\nname: x\n",
+            "description: D\r\nallowed-tools:\r\n- Read\r\n- Grep\r\n",
+            "{description: a, name: b}\n",
+            "\"description\": D\n",
+            "description: !!str 7\n",
+        ] {
+            let (read, told) = read_so(fine);
+            assert!(read.is_some() && told.is_empty(), "{fine}{told:?}");
+        }
+    }
+
+    #[test]
     fn yaml_that_cannot_be_read_says_where() {
-        for front in ["description: a: b\n", "description: [\n", "\tname: x\n", "a: &a [*a, *a]\n"]
-        {
+        for front in ["description: [\n", "\tname: x\n", "a: &a [*a, *a]\n", "description: *\n"] {
             let mut findings = Vec::new();
             assert!(read(front, "s", &mut findings).is_none(), "{front}");
             assert!(findings[0].line.is_some_and(|line| line >= 2), "{front}: {findings:?}");

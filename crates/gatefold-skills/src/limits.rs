@@ -2,6 +2,8 @@
 
 /// The longest name of a skill, in characters (Agent Skills, `name`).
 pub const NAME_LENGTH: usize = 64;
+/// How much of a longer name is kept, in characters: other clients load such a skill too.
+pub(crate) const KEPT_NAME_LENGTH: usize = 256;
 /// The longest description, in characters (Agent Skills, `description`).
 pub const DESCRIPTION_LENGTH: usize = 1024;
 /// The longest note about what a skill needs, in characters (Agent Skills, `compatibility`).

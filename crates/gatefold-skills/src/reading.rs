@@ -3,19 +3,32 @@
 mod budget;
 mod files;
 mod headings;
+mod links;
 mod search;
 
-use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::folder::{OpenFolder, ReadError};
-use crate::front_matter;
-use crate::limits::MAIN_BYTES;
-use crate::skill::{Skill, SkillFile, SkillText};
-use crate::uris::MAIN;
+use crate::folder::OpenFolder;
+use crate::skill::Skill;
 use crate::{Finding, Severity};
+use links::Links;
 use search::Search;
+
+/// A folder of skills, as somebody names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillFolder {
+    pub path: PathBuf,
+    /// The folders that links in it may lead into.
+    pub link_targets: Vec<PathBuf>,
+}
+
+impl SkillFolder {
+    /// A folder without links, or whose links are not followed.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), link_targets: Vec::new() }
+    }
+}
 
 /// Why a folder of skills cannot be read at all.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +45,7 @@ pub struct SkillSet {
     skills: Vec<Skill>,
     findings: Vec<Finding>,
     folders: Vec<PathBuf>,
+    left_out_links: usize,
 }
 
 impl SkillSet {
@@ -39,18 +53,23 @@ impl SkillSet {
     /// `SKILL.md` is one skill. What is wrong with one costs no other.
     ///
     /// This waits for the disk.
-    pub fn read(root: &Path) -> Result<Self, SkillFolderError> {
-        let failed = |source| SkillFolderError { path: root.to_owned(), source };
+    pub fn read(folder: &SkillFolder) -> Result<Self, SkillFolderError> {
+        let failed = |source| SkillFolderError { path: folder.path.clone(), source };
         // The name of the last part has to be known: a folder with a `SKILL.md` is named by it.
-        let root = root.canonicalize().map_err(failed)?;
-        let folder = OpenFolder::root(&root).map_err(failed)?;
-        let mut search = Search::new(&root);
-        search.run(folder).map_err(|error| failed(io::Error::other(error.to_string())))?;
+        let root = folder.path.canonicalize().map_err(failed)?;
+        let opened = OpenFolder::root(&root).map_err(failed)?;
+        let (links, unusable) = Links::new(&root, &folder.link_targets);
+        let mut search = Search::new(&root, &links);
+        for finding in unusable {
+            search.budget.note(finding);
+        }
+        search.run(opened).map_err(|error| failed(io::Error::other(error.to_string())))?;
         let Search { mut skills, folders, budget, .. } = search;
+        let left_out_links = budget.left_out_links();
         let mut findings = budget.into_findings();
         skills.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.path().cmp(&b.path())));
         findings.extend(without_namesakes(&mut skills));
-        Ok(Self { root, skills, findings, folders })
+        Ok(Self { root, skills, findings, folders, left_out_links })
     }
 
     /// The skills that have no fault, by their names.
@@ -77,30 +96,15 @@ impl SkillSet {
         &self.folders
     }
 
-    /// A file's content as it is now, if it has at most `limit` bytes.
-    ///
-    /// This waits for the disk. Whatever became of the folder since it was read, nothing outside it
-    /// is read.
-    pub fn content(&self, skill: &Skill, file: &SkillFile, limit: u64) -> io::Result<Vec<u8>> {
-        let io = |error: ReadError| match error {
-            ReadError::Io(error) => error,
-            error => io::Error::other(error.to_string()),
-        };
-        let mut parts: Vec<_> = skill.place.folder.iter().map(String::as_str).collect();
-        let path = if file.path == MAIN { &skill.place.main } else { &file.path };
-        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
-        parts.extend(folders.split('/').filter(|part| !part.is_empty()));
-        let folder = OpenFolder::root(&self.root)?;
-        let folder = folder.descend(parts.into_iter().map(OsStr::new)).map_err(io)?;
-        folder.read(OsStr::new(name), limit).map_err(io)
+    /// How many skills lie where a link leads to.
+    pub fn linked_skills(&self) -> usize {
+        let is_linked = |skill: &&Skill| skill.files[0].place.folder.base() != self.root;
+        self.skills.iter().filter(is_linked).count()
     }
 
-    /// A skill's own text as it is now. This waits for the disk.
-    pub fn text(&self, skill: &Skill) -> io::Result<SkillText> {
-        let content = self.content(skill, &skill.files[0], MAIN_BYTES)?;
-        let text = String::from_utf8(content).map_err(io::Error::other)?;
-        let parts = front_matter::split(&text).map_err(|error| io::Error::other(error.1))?;
-        Ok(SkillText { body: parts.body.trim().to_owned() })
+    /// How many links were not followed.
+    pub fn left_out_links(&self) -> usize {
+        self.left_out_links
     }
 }
 

@@ -1,5 +1,13 @@
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
+
 use gatefold_core::Digest;
 use serde_json::{Map, Value};
+
+use crate::folder::{FolderPlace, ReadError};
+use crate::front_matter;
+use crate::limits::MAIN_BYTES;
 
 /// One skill, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +47,14 @@ pub struct SkillFile {
     pub digest: Digest,
     /// Whether it is UTF-8.
     pub is_text: bool,
+    pub(crate) place: FilePlace,
+}
+
+/// Where a file lies, once links were followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FilePlace {
+    pub(crate) folder: Arc<FolderPlace>,
+    pub(crate) name: OsString,
 }
 
 /// A skill's own text.
@@ -58,5 +74,28 @@ impl Skill {
     /// The file of this path, exactly.
     pub fn file(&self, path: &str) -> Option<&SkillFile> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// Its own text as it is now. This waits for the disk.
+    pub fn text(&self) -> io::Result<SkillText> {
+        let text = String::from_utf8(self.files[0].content(MAIN_BYTES)?);
+        let text = text.map_err(io::Error::other)?;
+        let parts = front_matter::split(&text).map_err(|error| io::Error::other(error.1))?;
+        Ok(SkillText { body: parts.body.trim().to_owned() })
+    }
+}
+
+impl SkillFile {
+    /// Its content as it is now, if it has at most `limit` bytes.
+    ///
+    /// This waits for the disk. Whatever became of its folder since it was read, nothing outside the
+    /// folders that a person named is read.
+    pub fn content(&self, limit: u64) -> io::Result<Vec<u8>> {
+        let FilePlace { folder, name } = &self.place;
+        let content = folder.open().and_then(|folder| folder.read(name, limit));
+        content.map_err(|error| match error {
+            ReadError::Io(error) => error,
+            error => io::Error::other(error.to_string()),
+        })
     }
 }

@@ -8,12 +8,11 @@ mod named_tools;
 mod resources;
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_catalog::{Manifest, nearest_texts};
+use gatefold_catalog::{Manifest, is_same_skill, nearest_texts};
 use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload, SkillAct, Target};
 use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
 use serde::Deserialize;
@@ -21,7 +20,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::watch::FolderWatch;
-use crate::{Skill, SkillFile, SkillFolderError, SkillSet};
+use crate::{Skill, SkillFile, SkillFolder, SkillFolderError, SkillSet};
 use access::Access;
 pub use manifest::READ_SKILL;
 
@@ -32,7 +31,7 @@ pub type SeenByAll = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 #[derive(Clone)]
 pub struct SkillSourceSettings {
     pub domain: Domain,
-    pub folder: PathBuf,
+    pub folder: SkillFolder,
     /// The domains that all its skills are for.
     pub domains: Vec<Domain>,
     /// Which skills may stand in the definition of the tool, which is the same for everybody.
@@ -109,14 +108,14 @@ impl SkillSource {
         let Some(name) = name else {
             return Ok(answers::list(access.skills(&set)));
         };
-        let seen = set.skill(&name).filter(|skill| access.sees(skill));
-        let Some(skill) = seen else {
+        let exact = set.skill(&name).filter(|skill| access.sees(skill));
+        let Some(skill) = exact.or_else(|| alike(&name, access.skills(&set))) else {
             let names = access.skills(&set).map(|skill| skill.name.as_str());
             return Err(wrong(unknown("skill", &name, names)));
         };
         access.must_be_open(skill, &skill.files[0]).map_err(wrong)?;
         match file.filter(|file| !file.is_empty()) {
-            None => self.whole(&set, skill, &access, target).await,
+            None => self.whole(skill, &access, target).await,
             Some(file) => {
                 let seen = skill.file(&file).filter(|file| access.sees_file(skill, file));
                 let Some(file) = seen else {
@@ -124,7 +123,7 @@ impl SkillSource {
                     return Err(wrong(unknown("file", &file, paths)));
                 };
                 access.must_be_open(skill, file).map_err(wrong)?;
-                let bytes = self.content(&set, skill, file, context, target).await?;
+                let bytes = self.content(file, context, target).await?;
                 Ok(answers::file(skill, file, &bytes))
             }
         }
@@ -133,13 +132,12 @@ impl SkillSource {
     /// A skill's text, with its files and the tools that it names.
     async fn whole(
         &self,
-        set: &Arc<SkillSet>,
         skill: &Skill,
         access: &Access<'_>,
         target: &Target,
     ) -> Result<Payload, CallError> {
-        let (own, wanted) = (set.clone(), skill.clone());
-        let text = on_disk(move || own.text(&wanted)).await;
+        let wanted = skill.clone();
+        let text = on_disk(move || wanted.text()).await;
         let text = text.map_err(|error| self.changed_meanwhile(target, &error))?;
         let tools = named_tools::of(access.view(), skill, &text.body, &target.id);
         Ok(answers::skill(skill, &text.body, access.files(skill), &tools))
@@ -147,8 +145,6 @@ impl SkillSource {
 
     async fn content(
         &self,
-        set: &Arc<SkillSet>,
-        skill: &Skill,
         file: &SkillFile,
         context: &CallContext,
         target: &Target,
@@ -157,8 +153,8 @@ impl SkillSource {
         if file.size > limit {
             return Err(CallError::TooLarge { tool: target.id.clone(), size: file.size, limit });
         }
-        let (own, skill, file) = (set.clone(), skill.clone(), file.clone());
-        let bytes = on_disk(move || own.content(&skill, &file, limit)).await;
+        let file = file.clone();
+        let bytes = on_disk(move || file.content(limit)).await;
         bytes.map_err(|error| self.changed_meanwhile(target, &error))
     }
 
@@ -182,8 +178,8 @@ impl SkillSource {
             EntryKind::Resource => {
                 let set = self.skills().await?;
                 let found = resources::find(&set, &target.name);
-                let (skill, file) = found.ok_or_else(|| resources::missing(target))?;
-                let bytes = self.content(&set, skill, file, &context, target).await?;
+                let file = found.ok_or_else(|| resources::missing(target))?;
+                let bytes = self.content(file, &context, target).await?;
                 Ok(resources::answer(&target.name, file, &bytes))
             }
             kind => Err(CallError::Unknown { kind: kind.as_str(), name: target.name.to_string() }),
@@ -243,6 +239,12 @@ async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
         Ok(value) => value,
         Err(error) => std::panic::resume_unwind(error.into_panic()),
     }
+}
+
+/// The only skill of this name in another spelling.
+fn alike<'s>(name: &str, skills: impl Iterator<Item = &'s Skill>) -> Option<&'s Skill> {
+    let mut alike = skills.filter(|skill| is_same_skill(&skill.name, name));
+    alike.next().filter(|_| alike.next().is_none())
 }
 
 /// "unknown skill 'refund'. Did you mean 'refunds'?"

@@ -57,7 +57,10 @@ use kinds::{KindSection, Need};
 pub use gatefold_store::{Durability, Retention};
 
 pub use agents::{AgentCategory, AgentConfig, AgentModes};
-pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
+pub use clients::{
+    ClientServer, InputVariables, all_servers_as_written, folder_of, servers_as_written,
+    servers_put_in,
+};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults, Share};
@@ -135,6 +138,8 @@ pub struct SourceConfig {
     pub call_deadline: Option<Duration>,
     /// How long an unused connection stays open.
     pub idle_stop: Duration,
+    /// What was read otherwise than it is written, or not at all, and what a name became.
+    pub notes: Vec<String>,
     /// The digest of the domain and of everything that determines how the source is reached,
     /// secrets included. State on disk is kept under this digest.
     pub config_digest: Digest,
@@ -157,7 +162,14 @@ impl SourceConfig {
             install_deadline: limits.install_deadline,
             call_deadline: None,
             idle_stop: limits.idle_stop,
+            notes: Vec::new(),
         }
+    }
+
+    /// Its notes as warnings, a line each.
+    pub fn warnings(&self) -> impl Iterator<Item = String> {
+        let key = &self.origin.key;
+        self.notes.iter().map(move |note| format!("`{key}`: {note}"))
     }
 
     /// Whether a source built for `other` also serves this configuration.

@@ -154,7 +154,10 @@ async fn warnings(app: &App) -> Vec<String> {
         }
         Err(error) => vec![format!("`server.issuers`: {error}")],
     };
-    idle.chain(encoder)
+    let sources = config.sources.iter().flat_map(SourceConfig::warnings);
+    let sources = sources.map(|warning| visible::on_one_line(&warning));
+    idle.chain(sources)
+        .chain(encoder)
         .chain(texts)
         .chain(issuers)
         .chain(surface::warnings_of_excess(app))

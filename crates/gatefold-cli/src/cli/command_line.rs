@@ -77,8 +77,8 @@ pub(crate) enum Command {
     /// Import the servers of your MCP clients
     ///
     /// Reads the files of Claude Code, Claude Desktop, Cursor, VS Code, Windsurf, Codex, Zed,
-    /// Gemini CLI, Goose and LM Studio, shows the servers in them, asks, and writes sources.
-    /// Secrets go to the keyring, or become variables. The clients' files are not changed.
+    /// Gemini CLI, Goose, LM Studio, opencode and Crush, shows the servers in them, asks, and writes
+    /// sources. Secrets go to the keyring, or become variables. The clients' files are not changed.
     #[command(after_long_help = "Example:\n  gatefold import claude-code --dry-run")]
     Import(Import),
     /// Add Gatefold to a client's configuration; without a client, show where it is

@@ -17,6 +17,7 @@ use super::failure::usage;
 use super::output::Output;
 use super::session;
 use super::table::Table;
+use super::visible::on_one_line;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -211,6 +212,9 @@ fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
         .iter()
         .filter_map(|source| Some((source.domain.as_str(), source.section.fault()?.on_one_line())));
     let unusable: Vec<_> = unusable.collect();
+    let notes = config.sources.iter().flat_map(SourceConfig::warnings);
+    let warnings = notes.chain(idle.iter().map(ToString::to_string));
+    let warnings: Vec<_> = warnings.map(|warning| on_one_line(&warning)).collect();
     let is_ok = unusable.is_empty();
     let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
@@ -220,7 +224,6 @@ fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
             .map(|(domain, why)| json!({ "domain": domain, "reason": why }))
             .collect();
         let sources = config.sources.len();
-        let warnings: Vec<_> = idle.iter().map(ToString::to_string).collect();
         output.json(&json!({
             "ok": is_ok,
             "files": files,
@@ -233,8 +236,8 @@ fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
     for (domain, why) in &unusable {
         output.line(&format!("{} {domain} cannot be used: {why}", output.style().bad("failed")));
     }
-    for pattern in idle {
-        output.line(&format!("{} {pattern}", output.style().accent("note")));
+    for warning in &warnings {
+        output.line(&format!("{} {warning}", output.style().accent("note")));
     }
     if is_ok {
         output.line(&format!("no faults in {}", files.join(", ")));

@@ -50,7 +50,7 @@ pub(super) async fn run(
     let inputs = shared.inputs().located(environment)?;
     let config = load(&inputs, environment)?;
     let connector = connector(shared, &config, environment)?;
-    let required = setup::required_variables(&inputs, &machine, environment);
+    let required = setup::required_variables(&inputs, environment);
     let variables = required.names.clone();
     let launch = launch(connect, shared, &inputs, &config, variables, environment);
     let entry = Entry { name: connect.name.clone(), launch };

@@ -1,14 +1,15 @@
 //! `gatefold skills`: what lies in folders of skills. They are read from the disk, whether or not a
 //! gateway runs.
 
-use std::path::{Path, PathBuf};
+use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use gatefold::Environment;
 use gatefold::config::load;
-use gatefold_catalog::nearest_texts;
-use gatefold_skills::{Finding, Skill, SkillSet, language};
+use gatefold_catalog::{is_same_skill, nearest_texts};
+use gatefold_skills::{Finding, Skill, SkillFolder, SkillSet, language};
 use serde_json::json;
 
 use super::arguments::{Format, SharedOptions};
@@ -89,7 +90,7 @@ pub(super) fn run(
         }
         Skills::Check(SkillCheck { folder: Some(folder), .. }) => {
             let path = environment.directory().join(folder);
-            let read = ReadFolder::read(folder.display().to_string(), &path)?;
+            let read = ReadFolder::read(folder.display().to_string(), &SkillFolder::at(path))?;
             Ok(check(&[read], output))
         }
         Skills::Check(_) => Ok(check(&configured(shared, environment)?, output)),
@@ -98,9 +99,9 @@ pub(super) fn run(
 }
 
 impl ReadFolder {
-    fn read(name: String, path: &Path) -> anyhow::Result<Self> {
-        let set = SkillSet::read(path)?;
-        Ok(Self { name, path: path.to_owned(), set })
+    fn read(name: String, folder: &SkillFolder) -> anyhow::Result<Self> {
+        let set = SkillSet::read(folder)?;
+        Ok(Self { name, path: folder.path.clone(), set })
     }
 }
 
@@ -111,8 +112,8 @@ fn configured(
 ) -> anyhow::Result<Vec<ReadFolder>> {
     let config = load(&shared.inputs().located(environment)?, environment)?;
     let folders = config.sources.iter().filter_map(|source| {
-        let path = source.section.usable()?.skill_folder()?;
-        Some(ReadFolder::read(source.origin.key.clone(), path))
+        let folder = source.section.usable()?.skill_folder()?;
+        Some(ReadFolder::read(source.origin.key.clone(), folder))
     });
     let folders = folders.collect::<anyhow::Result<Vec<_>>>()?;
     if folders.is_empty() {
@@ -171,7 +172,14 @@ fn check(folders: &[ReadFolder], output: &Output) -> ExitCode {
         };
         let skills: usize = folders.iter().map(|own| own.set.skills().len()).sum();
         let findings: Vec<_> = all().map(finding).collect();
-        output.json(&json!({ "skills": skills, "findings": findings }));
+        let linked: usize = folders.iter().map(|own| own.set.linked_skills()).sum();
+        let left_out: usize = folders.iter().map(|own| own.set.left_out_links()).sum();
+        output.json(&json!({
+            "skills": skills,
+            "linked_skills": linked,
+            "left_out_links": left_out,
+            "findings": findings,
+        }));
         return code;
     }
     let style = output.style();
@@ -185,9 +193,22 @@ fn check(folders: &[ReadFolder], output: &Output) -> ExitCode {
         let (good, bad) = (own.set.skills().len(), own.set.faults().count());
         let skills = number_of(good, "skill");
         let faults = if bad == 0 { String::new() } else { number_of(bad, "fault") + ", " };
-        output.line(&format!("{}: {faults}{skills} without fault", style.strong(&own.name)));
+        let links = links_text(&own.set);
+        output.line(&format!("{}: {faults}{skills} without fault{links}", style.strong(&own.name)));
     }
     code
+}
+
+/// ", 2 of them by links, 1 link not followed"
+pub(super) fn links_text(set: &SkillSet) -> String {
+    let mut text = String::new();
+    if set.linked_skills() > 0 {
+        let _ = write!(text, ", {} of them by links", set.linked_skills());
+    }
+    if set.left_out_links() > 0 {
+        let _ = write!(text, ", {} not followed", number_of(set.left_out_links(), "link"));
+    }
+    text
 }
 
 fn show(it: &SkillShow, folders: &[ReadFolder], output: &Output) -> anyhow::Result<ExitCode> {
@@ -195,7 +216,7 @@ fn show(it: &SkillShow, folders: &[ReadFolder], output: &Output) -> anyhow::Resu
     let mut found = folders
         .iter()
         .filter(is_wanted)
-        .filter_map(|own| own.set.skill(&it.name).map(|skill| (own, skill)));
+        .filter_map(|own| named(&own.set, &it.name).map(|skill| (own, skill)));
     let Some((own, skill)) = found.next() else {
         let names = folders.iter().filter(is_wanted).flat_map(|own| own.set.skills());
         let near = nearest_texts(&it.name, names.map(|skill| skill.name.as_str()));
@@ -218,6 +239,14 @@ fn show(it: &SkillShow, folders: &[ReadFolder], output: &Output) -> anyhow::Resu
     Ok(ExitCode::SUCCESS)
 }
 
+/// The skill of this name, or the only one of it in another spelling.
+fn named<'s>(set: &'s SkillSet, name: &str) -> Option<&'s Skill> {
+    set.skill(name).or_else(|| {
+        let mut alike = set.skills().iter().filter(|skill| is_same_skill(&skill.name, name));
+        alike.next().filter(|_| alike.next().is_none())
+    })
+}
+
 fn show_file(own: &ReadFolder, skill: &Skill, path: &str, output: &Output) -> anyhow::Result<()> {
     let Some(file) = skill.file(path) else {
         let near = nearest_texts(path, skill.files.iter().map(|file| file.path.as_str()));
@@ -227,7 +256,7 @@ fn show_file(own: &ReadFolder, skill: &Skill, path: &str, output: &Output) -> an
         );
         return Err(with_help(format!("`{}` has no file `{path}`", skill.name), help));
     };
-    let content = own.set.content(skill, file, SHOWN_BYTES)?;
+    let content = file.content(SHOWN_BYTES)?;
     let text = String::from_utf8(content).ok();
     if output.is_json() {
         let language = language(path);
@@ -244,7 +273,7 @@ fn show_file(own: &ReadFolder, skill: &Skill, path: &str, output: &Output) -> an
 }
 
 fn show_skill(own: &ReadFolder, skill: &Skill, output: &Output) -> anyhow::Result<()> {
-    let text = own.set.text(skill)?;
+    let text = skill.text()?;
     let files: Vec<_> = skill.files.iter().skip(1).collect();
     if output.is_json() {
         let mut shown = as_json(own, skill);

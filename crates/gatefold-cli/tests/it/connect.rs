@@ -592,6 +592,8 @@ fn an_entry_hands_on_the_variables_that_the_configuration_needs() {
         ("windsurf", ".codeium/windsurf/mcp_config.json", Some(r#""API_KEY": "${env:API_KEY}""#)),
         ("gemini-cli", ".gemini/settings.json", Some(r#""API_KEY": "$API_KEY""#)),
         ("codex", ".codex/config.toml", Some(r#"env_vars = ["API_KEY"]"#)),
+        ("opencode", ".config/opencode/opencode.json", Some(r#""API_KEY": "{env:API_KEY}""#)),
+        ("crush", ".config/crush/crush.json", Some(r#""API_KEY": "$API_KEY""#)),
         ("claude-desktop", ".config/Claude/claude_desktop_config.json", None),
         ("zed", ".config/zed/settings.json", None),
         ("goose", ".config/goose/config.yaml", None),
@@ -666,6 +668,38 @@ fn a_server_that_needs_variables_stays_with_a_client_that_hands_none_on() {
         assert!(!found.contains("others can read"), "{client}: {found}");
         succeeded(run(&["disconnect", client]));
         assert_eq!(text(&scratch.path().join(file)), servers);
+    }
+}
+
+#[test]
+fn of_several_sources_for_one_server_the_right_one_is_compared() {
+    let server = r#"{"mcpServers": {"plain": {"command": "true", "disabledTools": ["b"]}}}"#;
+    for (sources, is_taken_out) in [
+        (
+            "[sources.other]\ncommand = 'true'\n[sources.same]\ncommand = 'true'\ndeny = ['tool:b']\n",
+            true,
+        ),
+        (
+            "[sources.plain]\ncommand = 'true'\n[sources.other]\ncommand = 'true'\ndeny = ['tool:a']\n",
+            false,
+        ),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("gatefold.toml", sources);
+        fs::create_dir(scratch.path().join(".cursor")).unwrap();
+        scratch.write(".cursor/mcp.json", server);
+        let home = scratch.path().to_str().unwrap();
+        let environment = Environment::new([("HOME", home)], scratch.path());
+        let state_dir = scratch.path().join(".local/state/gatefold");
+        reached::mark(&scratch.path().join("gatefold.toml"), &environment, &state_dir);
+        let told = succeeded(run(&scratch, &["connect", "cursor", "--yes"]));
+        assert_eq!(
+            !text(&scratch.path().join(".cursor/mcp.json")).contains("plain"),
+            is_taken_out,
+            "{told}"
+        );
+        let kept = "kept plain: Gatefold's source allows other tools";
+        assert_eq!(told.contains(kept), !is_taken_out, "{told}");
     }
 }
 

@@ -475,6 +475,93 @@ fn what_vs_code_asks_for_keeps_its_default_unless_it_is_secret() {
 }
 
 #[test]
+fn two_files_with_one_question_need_two_variables() {
+    let file = |name: &str, host: &str| {
+        format!(
+            r#"{{"inputs": [{{"id": "api-key", "type": "promptString", "password": true}}],
+            "servers": {{"{name}": {{"type": "http", "url": "https://{host}.example/mcp",
+                "headers": {{"X-Key": "${{input:api-key}}"}}}}}}}}"#
+        )
+    };
+    let scratch = home(&[
+        (".config/Code/User/mcp.json", &file("user-one", "one")),
+        ("project/.vscode/mcp.json", &file("project-two", "two")),
+    ]);
+    let imported = in_project(&scratch, &[&IMPORT[..], &["--project"]].concat());
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    let root: toml::Table = toml::from_str(&config(&scratch)).unwrap();
+    let key = |name: &str| root["sources"][name]["headers"]["X-Key"].as_str().unwrap();
+    assert_eq!((key("user-one"), key("project-two")), ("${API_KEY}", "${API_KEY_2}"));
+    assert!(imported.stdout.contains("API_KEY_2  VS Code asks for it"), "{}", imported.stdout);
+    // The same again adds nothing, and another project's question is not one of the first two.
+    let again = in_project(&scratch, &[&IMPORT[..], &["--project"]].concat());
+    assert!(again.stdout.contains("nothing new to import"), "{}", again.stdout);
+    fs::write(scratch.path().join("project/.vscode/mcp.json"), file("project-three", "three"))
+        .unwrap();
+    let third = in_project(&scratch, &[&IMPORT[..], &["--project"]].concat());
+    assert_eq!(third.code, Some(0), "{}", third.stderr);
+    let root: toml::Table = toml::from_str(&config(&scratch)).unwrap();
+    let key = root["sources"]["project-three"]["headers"]["X-Key"].as_str().unwrap();
+    assert_eq!(key, "${API_KEY_2_2}");
+}
+
+#[test]
+fn what_an_import_changes_or_leaves_behind_is_told_and_written_down() {
+    let scratch = home(&[(
+        ".config/Code/User/mcp.json",
+        r#"{"servers": {
+            "windows": {"command": "cmd", "args": ["/c", "npx", "-y", "some-server"]},
+            "undeclared": {"type": "http", "url": "https://c.example/mcp",
+                "headers": {"Authorization": "Token ${input:nobody-asks}"}},
+            "gallery": {"command": "sh", "gallery": "https://g.example", "version": "1.0.0", "retries": 3}
+        }}"#,
+    )]);
+    let imported = in_project(&scratch, &IMPORT);
+    let said = imported.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let config = config(&scratch);
+    let notes = [
+        "it is written for Windows: `cmd /c` was left out",
+        "no entry of `inputs` declares `nobody-asks`; set the variable `NOBODY_ASKS`",
+    ];
+    for note in notes {
+        assert!(said.contains(&format!("({note})")), "{note}\n{said}");
+        assert!(config.contains(&format!("# {note}\n")), "{note}\n{config}");
+    }
+    assert!(config.contains("command = \"npx\"\nargs = [\"-y\", \"some-server\"]"), "{config}");
+    assert!(said.contains("sh (without `retries`)"), "{said}");
+    assert!(
+        config.contains("# VS Code also has `retries` here, which was not imported."),
+        "{config}"
+    );
+    assert!(!config.contains("version"), "{config}");
+}
+
+#[test]
+fn a_home_folder_is_the_same_by_its_name_and_by_its_variable() {
+    let scratch = home(&[]);
+    let here = scratch.path().display().to_string();
+    for (path, argument) in
+        [(".cursor/mcp.json", "${userHome}/x"), (".lmstudio/mcp.json", &format!("{here}/x"))]
+    {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text =
+            format!(r#"{{"mcpServers": {{"a": {{"command": "a", "args": ["{argument}"]}}}}}}"#);
+        fs::write(path, text).unwrap();
+    }
+    let same = |existing: Option<&str>| {
+        let plan = plan(&scratch, existing, SecretStyle::Variable, ["X", ""]);
+        plan.skipped.into_iter().map(|one| one.reason).collect::<Vec<_>>()
+    };
+    assert_eq!(same(None), [SkipReason::SameAs("a".to_owned())]);
+    let there = || SkipReason::AlreadyThere("mine".to_owned());
+    for argument in ["${HOME}/x", &format!("{here}/x")] {
+        let existing = format!("[sources.mine]\ncommand = 'a'\nargs = ['{argument}']\n");
+        assert_eq!(same(Some(&existing)), [there(), there()], "{argument}");
+    }
+}
+
+#[test]
 fn a_relative_folder_of_a_project_is_below_the_project() {
     let scratch = home(&[
         ("project/.vscode/mcp.json", r#"{"servers": {"a": {"command": "a", "cwd": "./tools"}}}"#),

@@ -41,6 +41,8 @@ const FILES: &[(&str, &str, &str)] = &[
     ("goose", "odd.yaml", ".config/goose/config.yaml"),
     ("lm-studio", "mcp.json", ".lmstudio/mcp.json"),
     ("lm-studio", "flat.json", ".lmstudio/mcp.json"),
+    ("opencode", "opencode.json", ".config/opencode/opencode.json"),
+    ("crush", "crush.json", "project/.crush.json"),
 ];
 
 /// The beginning of every made-up secret in those files.

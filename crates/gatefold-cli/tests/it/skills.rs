@@ -75,11 +75,11 @@ fn faults_are_named_by_file_and_line_and_end_with_1() {
     let good = run(&scratch, &["skills", "check", "skills"]);
     assert_eq!((good.code, good.stderr.as_str()), (Some(0), ""));
     assert!(good.stdout.contains("skills: 1 skill without fault"), "{}", good.stdout);
-    put(&scratch, "other/SKILL.md", "---\nname: another\ndescription: D\nmodel: x\n---\n");
+    put(&scratch, "other/SKILL.md", "---\nname: another\nmodel: x\n---\n");
     let faulty = run(&scratch, &["skills", "check", "skills", "--json"]);
     assert_eq!(faulty.code, Some(1), "{}", faulty.stderr);
     let findings = faulty.json()["findings"].clone();
-    assert_eq!((&findings[0]["severity"], &findings[0]["line"]), (&json!("warning"), &json!(4)));
+    assert_eq!((&findings[0]["severity"], &findings[0]["line"]), (&json!("warning"), &json!(3)));
     assert_eq!((&findings[1]["severity"], &findings[1]["line"]), (&json!("fault"), &json!(2)));
     assert!(findings[1]["file"].as_str().unwrap().ends_with("skills/other/SKILL.md"));
     let none = run(&scratch, &["skills", "check", "nowhere"]);
@@ -87,4 +87,30 @@ fn faults_are_named_by_file_and_line_and_end_with_1() {
     let added = run(&scratch, &["add", "skills", "--skills", "nowhere", "--scope", "project"]);
     assert_eq!(added.code, Some(2), "{}", added.stdout);
     assert!(added.stderr.contains("there is no folder `nowhere`"), "{}", added.stderr);
+}
+
+#[test]
+fn links_are_counted_and_each_is_named_with_the_key_that_admits_it() {
+    let scratch = folder();
+    let store = scratch.path().join("store/notes");
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join("SKILL.md"), REFUNDS.replace("refunds", "notes")).unwrap();
+    std::os::unix::fs::symlink("../store/notes", scratch.path().join("skills/notes")).unwrap();
+    let checked = run(&scratch, &["skills", "check", "skills"]);
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    let line = "skills: 1 skill without fault, 1 link not followed\n";
+    assert!(checked.stdout.ends_with(line), "{}", checked.stdout);
+    let added = run(&scratch, &["add", "skills", "--skills", "skills", "--scope", "project"]);
+    let said = added.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("found 1 skill, 1 link not followed, and a tool"), "{said}");
+    assert!(said.contains("it is a link to `../store/notes`"), "{said}");
+    scratch.write(
+        "gatefold.toml",
+        "[sources.skills]\nskills = 'skills'\nfollow_links_to = ['store']\n",
+    );
+    let followed = run(&scratch, &["skills", "check"]);
+    let line = "skills: 2 skills without fault, 1 of them by links\n";
+    assert!(followed.stdout.ends_with(line), "{}", followed.stdout);
+    let shown = run(&scratch, &["skills", "show", "Notes"]);
+    assert!(shown.stdout.starts_with("notes: Pay a customer back"), "{}", shown.stdout);
 }

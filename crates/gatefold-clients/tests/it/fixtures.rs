@@ -42,8 +42,12 @@ const FILES: [(&str, &[&str]); 26] = [
     ("goose/odd.yaml", &["extensions"]),
 ];
 
-const MORE_FILES: [(&str, &[&str]); 2] =
-    [("lm-studio/mcp.json", &["mcpServers"]), ("lm-studio/flat.json", &["mcpServers"])];
+const MORE_FILES: [(&str, &[&str]); 4] = [
+    ("lm-studio/mcp.json", &["mcpServers"]),
+    ("lm-studio/flat.json", &["mcpServers"]),
+    ("opencode/opencode.json", &["mcp"]),
+    ("crush/crush.json", &["mcp"]),
+];
 
 pub(crate) fn all() -> Vec<Fixture> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files");

@@ -45,11 +45,18 @@ fn every_client_has_its_places_on_linux() {
     goose User /home/ada/.config/goose/config.yaml extensions
     lm-studio User /home/ada/.lmstudio/mcp.json mcpServers
     lm-studio User /home/ada/.cache/lm-studio/mcp.json mcpServers
+    opencode User /home/ada/.config/opencode/opencode.json mcp
+    opencode User /home/ada/.config/opencode/opencode.jsonc mcp
+    opencode Project /code/engine/opencode.json mcp
+    opencode Project /code/engine/opencode.jsonc mcp
+    crush User /home/ada/.config/crush/crush.json mcp
+    crush Project /code/engine/.crush.json mcp
+    crush Project /code/engine/crush.json mcp
     ");
 }
 
 #[test]
-fn four_clients_lie_elsewhere_on_each_system() {
+fn some_clients_lie_elsewhere_on_each_system() {
     let here = listed(&machine(Os::Linux, Variables::default()));
     let moved = |os| {
         let there = listed(&machine(os, Variables::default()));
@@ -67,6 +74,7 @@ fn four_clients_lie_elsewhere_on_each_system() {
     vs-code User /home/ada/AppData/Roaming/Code/User/settings.json mcp > servers
     zed User /home/ada/AppData/Roaming/Zed/settings.json context_servers
     goose User /home/ada/AppData/Roaming/Block/goose/config/config.yaml extensions
+    crush User /home/ada/AppData/Local/crush/crush.json mcp
     ");
 }
 

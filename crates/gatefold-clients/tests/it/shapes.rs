@@ -47,6 +47,12 @@ fn each_client_gets_its_documented_shape() {
     lm-studio {"command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
     lm-studio {"command":"gatefold","args":["stdio"]}
     lm-studio {"url":"http://127.0.0.1:8137/mcp"}
+    opencode {"type":"local","command":["/usr/local/bin/gatefold","serve","--config","/home/ada/My \"Files\"/gatefold.toml"],"enabled":true}
+    opencode {"type":"local","command":["gatefold","stdio"],"enabled":true,"environment":{"API_KEY":"{env:API_KEY}","B_TOKEN":"{env:B_TOKEN}"}}
+    opencode {"type":"remote","url":"http://127.0.0.1:8137/mcp","enabled":true}
+    crush {"type":"stdio","command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    crush {"type":"stdio","command":"gatefold","args":["stdio"],"env":{"API_KEY":"$API_KEY","B_TOKEN":"$B_TOKEN"}}
+    crush {"type":"http","url":"http://127.0.0.1:8137/mcp"}
     "#);
 }
 

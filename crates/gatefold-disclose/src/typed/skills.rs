@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    DomainEntry, Request, SKILL_STUB_LENGTH, SKILLS_HEADING, Tool, ToolTopic, View, nearest_texts,
-    short_description, skill_stub,
+    DomainEntry, Request, SKILL_STUB_LENGTH, SKILLS_HEADING, Tool, ToolTopic, View, is_same_skill,
+    nearest_texts, short_description, skill_stub,
 };
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
@@ -119,7 +119,7 @@ impl<'a> Skills<'a> {
     fn find(&self, name: &str) -> Option<&Skill<'a>> {
         let by_name = |skill: &&Skill<'_>| skill.name == name || long_name(skill) == name;
         self.0.iter().find(by_name).or_else(|| {
-            let mut like = self.0.iter().filter(|skill| skill.name.eq_ignore_ascii_case(name));
+            let mut like = self.0.iter().filter(|skill| is_same_skill(&skill.name, name));
             like.next().filter(|_| like.next().is_none())
         })
     }

@@ -43,10 +43,9 @@ impl GatewayFacts<'_> {
 
     /// What Gatefold would lack if this client started it.
     fn unmet(&self, client: Client) -> RequiredVariables {
-        let inputs = self.inputs.clone().located(self.environment);
-        match (crate::machine(self.environment), inputs) {
-            (Ok(machine), Ok(inputs)) if !client.refers_to_variables() => {
-                crate::required_variables(&inputs, &machine, self.environment)
+        match self.inputs.clone().located(self.environment) {
+            Ok(inputs) if !client.refers_to_variables() => {
+                crate::required_variables(&inputs, self.environment)
             }
             _ => RequiredVariables::default(),
         }

@@ -26,12 +26,16 @@ pub(super) struct KnownSources<'e> {
 impl<'e> KnownSources<'e> {
     /// The sources of a configuration's text.
     pub(super) fn of(existing: &str, environment: &'e Environment) -> Self {
-        Self { environment, existing: written_sources(existing), added: Vec::new() }
+        let mut existing = written_sources(existing);
+        for (_, identity) in &mut existing {
+            put_in_home(identity, environment);
+        }
+        Self { environment, existing, added: Vec::new() }
     }
 
     /// Why a server needs no source of its own: it already has one.
     pub(super) fn same(&self, server: &ClientServer) -> Option<SkipReason> {
-        let identity = of_server(server);
+        let identity = self.identity(server);
         if let Some((key, _)) = self.added.iter().find(|(_, known)| *known == identity) {
             return Some(SkipReason::SameAs(key.clone()));
         }
@@ -63,10 +67,16 @@ impl<'e> KnownSources<'e> {
         all.min().unwrap_or(MatchCertainty::Same)
     }
 
+    fn identity(&self, server: &ClientServer) -> Identity {
+        let mut identity = of_server(server);
+        put_in_home(&mut identity, self.environment);
+        identity
+    }
+
     /// Adds a server as a source, and gives the source's name.
     pub(super) fn add(&mut self, server: &ClientServer, client: Client) -> String {
         let key = self.free_key(&server.name, client);
-        self.added.push((key.clone(), of_server(server)));
+        self.added.push((key.clone(), self.identity(server)));
         key
     }
 
@@ -132,6 +142,15 @@ fn fits(first: &str, middle: &[String], last: &str, text: &str) -> bool {
         rest = after;
     }
     rest.len() > last.len() && rest.ends_with(last)
+}
+
+/// Puts the home folder in: some clients write `${HOME}/notes`, others the path.
+fn put_in_home(identity: &mut Identity, environment: &Environment) {
+    let home = environment.home().map(|home| home.display().to_string());
+    let value = |inner: &str| home.clone().filter(|_| inner == "HOME");
+    for text in identity.iter_mut().filter(|text| text.contains("${HOME}")) {
+        *text = put_in(text, &value);
+    }
 }
 
 fn put_in(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {

@@ -1,6 +1,7 @@
-use crate::Finding;
+use super::links::LinkFault;
 use crate::folder::{FolderEntry, OpenFolder, ReadError};
 use crate::limits::{ENTRIES, FINDINGS, FOLDER_ENTRIES, FOLDERS, TOTAL_BYTES};
+use crate::{Finding, Severity};
 
 /// What may still be looked at, and what was found to be wrong.
 #[derive(Debug)]
@@ -9,6 +10,7 @@ pub(super) struct ReadingBudget {
     folders_left: usize,
     entries_left: usize,
     findings: Vec<Finding>,
+    left_out_links: usize,
 }
 
 impl ReadingBudget {
@@ -18,6 +20,7 @@ impl ReadingBudget {
             folders_left: FOLDERS,
             entries_left: ENTRIES,
             findings: Vec::new(),
+            left_out_links: 0,
         }
     }
 
@@ -44,6 +47,17 @@ impl ReadingBudget {
         if self.findings.len() < FINDINGS || finding.is_fault() {
             self.findings.push(finding);
         }
+    }
+
+    /// Notes a link that is not followed. `severity` says whether a skill is missing for it.
+    pub(super) fn leave_out_link(&mut self, path: &str, fault: &LinkFault, severity: Severity) {
+        self.left_out_links += 1;
+        let message = format!("left out: {fault}");
+        self.note(Finding { severity, ..Finding::warning(path, None, message) });
+    }
+
+    pub(super) fn left_out_links(&self) -> usize {
+        self.left_out_links
     }
 
     pub(super) fn into_findings(self) -> Vec<Finding> {

@@ -1,17 +1,20 @@
 //! The files of one skill.
 
-use std::ffi::OsStr;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use gatefold_core::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::budget::ReadingBudget;
-use crate::Finding;
+use super::links::{Followed, Links};
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::limits::{FILE_DEPTH, FILES, FOLDERS, SKILL_BYTES, TOTAL_BYTES};
 use crate::names::{shown, unseen};
-use crate::skill::SkillFile;
+use crate::skill::{FilePlace, SkillFile};
 use crate::uris::MAIN;
+use crate::{Finding, Severity};
 
 /// Hidden entries, and what other programs keep for themselves, are no part of any skill: nobody who
 /// lists a folder sees them, and what lies in a `.env` is nobody's business.
@@ -23,17 +26,19 @@ pub(super) fn is_left_out(name: &OsStr) -> bool {
 pub(super) struct FileWalk<'a> {
     files: Vec<SkillFile>,
     budget: &'a mut ReadingBudget,
+    links: &'a Links,
     /// The skill's path, for findings.
     path: &'a str,
-    /// The paths of the folders that were looked into, relative to the skill.
-    folders: Vec<String>,
+    /// The folders that were looked into, each once.
+    folders: HashSet<PathBuf>,
     bytes: u64,
 }
 
 /// The files of one skill, and its folders.
 pub(super) struct CollectedFiles {
     pub(super) files: Vec<SkillFile>,
-    pub(super) folders: Vec<String>,
+    /// Those that were looked into, and those in which linked files lie.
+    pub(super) folders: HashSet<PathBuf>,
 }
 
 /// A skill has more than one may have. The reason is noted.
@@ -41,16 +46,24 @@ pub(super) struct TooMuch;
 
 impl<'a> FileWalk<'a> {
     /// A walk that has the skill's main file already.
-    pub(super) fn new(budget: &'a mut ReadingBudget, path: &'a str, main: &str) -> Self {
-        let (files, folders) = (Vec::new(), Vec::new());
-        let mut walk = Self { files, budget, path, folders, bytes: 0 };
-        walk.add(MAIN.to_owned(), main.as_bytes());
+    pub(super) fn new(
+        budget: &'a mut ReadingBudget,
+        links: &'a Links,
+        path: &'a str,
+        main: FilePlace,
+        text: &str,
+    ) -> Self {
+        let folders = HashSet::from([main.folder.path()]);
+        let mut walk = Self { files: Vec::new(), budget, links, path, folders, bytes: 0 };
+        walk.add(MAIN.to_owned(), text.as_bytes(), main);
         walk
     }
 
     pub(super) fn finish(self) -> CollectedFiles {
-        let Self { mut files, folders, .. } = self;
+        let Self { mut files, mut folders, .. } = self;
         files[1..].sort_by(|a, b| a.path.cmp(&b.path));
+        // A linked file lies in a folder of its own, which has to be watched too.
+        folders.extend(files.iter().map(|file| file.place.folder.path()));
         CollectedFiles { files, folders }
     }
 
@@ -80,21 +93,39 @@ impl<'a> FileWalk<'a> {
                 continue;
             }
             match entry.kind {
-                EntryShape::Link => {
-                    self.leave_out(&path, "it is a link, and links are not followed");
-                }
+                EntryShape::Link => self.link(folder, &entry, path, depth)?,
                 EntryShape::Special => self.leave_out(&path, "it is no ordinary file"),
-                EntryShape::Folder => self.inner(folder, &entry, &path, depth)?,
-                EntryShape::File { .. } => self.file(folder, &entry, path)?,
+                EntryShape::Folder => {
+                    self.inner(folder.folder(&entry.name), &path, depth)?;
+                }
+                EntryShape::File { .. } => self.file(folder, entry.name, path)?,
             }
         }
         Ok(())
     }
 
-    fn inner(
+    fn link(
         &mut self,
         folder: &OpenFolder,
         entry: &FolderEntry,
+        path: String,
+        depth: usize,
+    ) -> Result<(), TooMuch> {
+        match self.links.follow(folder, &entry.name) {
+            Ok(Followed::Folder(inner)) => self.inner(Ok(inner), &path, depth),
+            Ok(Followed::File(folder, name)) => self.file(&folder, name, path),
+            Err(fault) => {
+                let path = format!("{}/{path}", self.path);
+                let path = path.trim_start_matches('/');
+                self.budget.leave_out_link(path, &fault, Severity::Warning);
+                Ok(())
+            }
+        }
+    }
+
+    fn inner(
+        &mut self,
+        folder: Result<OpenFolder, ReadError>,
         path: &str,
         depth: usize,
     ) -> Result<(), TooMuch> {
@@ -104,8 +135,12 @@ impl<'a> FileWalk<'a> {
         if !self.budget.has_folder() {
             return self.too_much(format!("the source has more than {FOLDERS} folders"));
         }
-        self.folders.push(path.to_owned());
-        match self.budget.look_into(folder.folder(&entry.name)) {
+        match self.budget.look_into(folder) {
+            // Two links to one folder would only repeat it, and two that lead to each other never end.
+            Ok((inner, _)) if !self.folders.insert(inner.place().path()) => {
+                self.leave_out(path, "a link leads to its folder, which was read already");
+                Ok(())
+            }
             Ok((inner, entries)) => self.folder(&inner, entries, &format!("{path}/"), depth + 1),
             Err(error) => {
                 self.leave_out(path, &error.to_string());
@@ -114,18 +149,16 @@ impl<'a> FileWalk<'a> {
         }
     }
 
-    fn file(
-        &mut self,
-        folder: &OpenFolder,
-        entry: &FolderEntry,
-        path: String,
-    ) -> Result<(), TooMuch> {
+    fn file(&mut self, folder: &OpenFolder, name: OsString, path: String) -> Result<(), TooMuch> {
         if self.files.len() == FILES {
             return self.too_much(format!("it has more than {FILES} files"));
         }
         let (own, all) = (SKILL_BYTES.saturating_sub(self.bytes), self.budget.bytes_left);
-        match folder.read(&entry.name, own.min(all)) {
-            Ok(content) => self.add(path, &content),
+        match folder.read(&name, own.min(all)) {
+            Ok(content) => {
+                let place = FilePlace { folder: folder.place().clone(), name };
+                self.add(path, &content, place);
+            }
             Err(ReadError::TooLarge(_)) if all < own => {
                 return self.too_much(format!("the source has more than {TOTAL_BYTES} bytes"));
             }
@@ -137,7 +170,7 @@ impl<'a> FileWalk<'a> {
         Ok(())
     }
 
-    fn add(&mut self, path: String, content: &[u8]) {
+    fn add(&mut self, path: String, content: &[u8], place: FilePlace) {
         let size = content.len() as u64;
         self.bytes += size;
         self.budget.bytes_left = self.budget.bytes_left.saturating_sub(size);
@@ -146,6 +179,7 @@ impl<'a> FileWalk<'a> {
             size,
             digest: Digest::new(Sha256::digest(content).into()),
             is_text: std::str::from_utf8(content).is_ok(),
+            place,
         });
     }
 

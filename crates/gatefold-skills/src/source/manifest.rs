@@ -40,7 +40,7 @@ pub(super) fn texts(set: &SkillSet) -> Vec<Option<TopicText>> {
         if main.size > room as u64 {
             return None;
         }
-        let text = set.text(skill).ok()?.body;
+        let text = skill.text().ok()?.body;
         room = room.saturating_sub(text.len());
         Some(TopicText { text, is_all: skill.files.len() == 1 })
     };

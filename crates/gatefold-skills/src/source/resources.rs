@@ -7,13 +7,12 @@ use serde_json::json;
 use serde_json::value::to_raw_value;
 
 use super::payload;
-use crate::{Skill, SkillFile, SkillSet, media_type, uris};
+use crate::{SkillFile, SkillSet, media_type, uris};
 
 /// The file with an address.
-pub(super) fn find<'s>(set: &'s SkillSet, uri: &str) -> Option<(&'s Skill, &'s SkillFile)> {
+pub(super) fn find<'s>(set: &'s SkillSet, uri: &str) -> Option<&'s SkillFile> {
     let address = uris::read(uri)?;
-    let skill = set.skill(&address.name)?;
-    Some((skill, skill.file(&address.path)?))
+    set.skill(&address.name)?.file(&address.path)
 }
 
 /// The content as it is: whoever reads a resource may compare it with its digest.

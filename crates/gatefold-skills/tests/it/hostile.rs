@@ -18,6 +18,22 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// outside is read, and `finding` is among what is found.
 #[track_caller]
 fn check(make: impl FnOnce(&Scratch), offered: &[&str], finding: &str) {
+    check_finding(make, offered, finding, |one| one == finding);
+}
+
+/// Like [`check`], with the start of what is found.
+#[track_caller]
+fn check_start(make: impl FnOnce(&Scratch), offered: &[&str], start: &str) {
+    check_finding(make, offered, start, |one| one.starts_with(start));
+}
+
+#[track_caller]
+fn check_finding(
+    make: impl FnOnce(&Scratch),
+    offered: &[&str],
+    finding: &str,
+    matches: impl Fn(&str) -> bool,
+) {
     let scratch = Scratch::new();
     scratch.put_skill("good");
     make(&scratch);
@@ -30,60 +46,70 @@ fn check(make: impl FnOnce(&Scratch), offered: &[&str], finding: &str) {
     let others: Vec<_> = names.into_iter().filter(|name| *name != "good").collect();
     assert_eq!(others, offered, "{finding}");
     let all = findings(&set);
-    assert!(all.iter().any(|one| one == finding), "{finding}\n is not among\n{all:#?}");
+    assert!(all.iter().any(|one| matches(one)), "{finding}\n is not among\n{all:#?}");
     let is_in = contents.windows(SECRET.len()).any(|part| part == SECRET.as_bytes());
     assert!(!is_in, "{finding}: the secret was read");
     assert!(set.skill("other").is_none(), "{finding}: a skill outside was read");
 }
 
-const LINK: &str = "left out: it is a link, and links are not followed; name the folder that it leads \
-                    to as a source of its own";
-const INNER_LINK: &str = "left out: it is a link, and links are not followed";
-
 #[test]
 fn no_link_is_followed() {
-    check(|scratch| link("../other", scratch.path("other")), &[], &format!("other: {LINK}"));
-    check(
-        |scratch| link(scratch.path("../other"), scratch.path("other")),
-        &[],
-        &format!("other: {LINK}"),
+    let linked = |target: &str, path: &str, why: &str| {
+        let target = target.to_owned();
+        check_start(
+            |scratch| link(&target, scratch.path(path)),
+            &[],
+            &format!("{path}: left out: it is a link to `{target}`, {why}"),
+        );
+    };
+    let (outside, around, nowhere) = (
+        "and links are not followed there; to follow it, write `follow_links_to = [",
+        "which holds the folder that the link lies in",
+        "which leads nowhere: ",
     );
-    check(|scratch| link("/", scratch.path("root")), &[], &format!("root: {LINK}"));
-    check(|scratch| link("/proc/self/root", scratch.path("p")), &[], &format!("p: {LINK}"));
-    check(|scratch| link(".", scratch.path("loop")), &[], &format!("loop: {LINK}"));
-    check(|scratch| link("good", scratch.path("again")), &[], &format!("again: {LINK}"));
-    check(|scratch| link("nowhere", scratch.path("gone")), &[], &format!("gone: {LINK}"));
-    check(|scratch| link("../secret.txt", scratch.path("a.md")), &[], &format!("a.md: {LINK}"));
-    for target in ["../../secret.txt", "/etc/passwd", "/proc/self/environ", "/dev/zero", "SKILL.md"]
-    {
-        check(
+    linked("../other", "other", outside);
+    linked("/", "root", around);
+    linked("/proc/self/root", "p", around);
+    linked(".", "loop", around);
+    linked("..", "up", around);
+    linked("good", "again", outside);
+    linked("nowhere", "gone", nowhere);
+    linked("circle", "circle", nowhere);
+    linked("../secret.txt", "a.md", outside);
+    linked("/dev/zero", "zero.md", "which is no ordinary file or folder");
+    for (target, why) in [
+        ("../../secret.txt", outside),
+        ("/etc/passwd", outside),
+        ("/proc/self/environ", outside),
+        ("/dev/zero", "which is no ordinary file or folder"),
+        ("SKILL.md", outside),
+        ("../..", around),
+        ("/", around),
+        ("/proc/self/fd", outside),
+        (".", around),
+    ] {
+        check_start(
             |scratch| {
                 scratch.put_skill("a");
-                link(target, scratch.path("a/file.txt"));
+                link(target, scratch.path("a/inner"));
             },
             &["a"],
-            &format!("a/file.txt: {INNER_LINK}"),
+            &format!("a/inner: left out: it is a link to `{target}`, {why}"),
         );
     }
-    for target in ["../..", "/", "/proc/self/fd", "."] {
-        check(
-            |scratch| {
-                scratch.put_skill("a");
-                link(target, scratch.path("a/scripts"));
-            },
-            &["a"],
-            &format!("a/scripts: {INNER_LINK}"),
-        );
-    }
-    let main = "a/SKILL.md: it is a link, and links are not followed";
-    for target in ["../../other/SKILL.md", "/dev/zero", "SKILL.md", "../good/SKILL.md"] {
-        check(
+    for (target, why) in [
+        ("../../other/SKILL.md", outside),
+        ("/dev/zero", "which is no ordinary file or folder"),
+        ("SKILL.md", nowhere),
+        ("../good/SKILL.md", outside),
+    ] {
+        check_start(
             |scratch| {
                 fs::create_dir(scratch.path("a")).unwrap();
                 link(target, scratch.path("a/SKILL.md"));
             },
             &[],
-            main,
+            &format!("a/SKILL.md: left out: it is a link to `{target}`, {why}"),
         );
     }
 }
@@ -325,13 +351,13 @@ fn what_a_file_became_since_is_not_followed() {
     let set = scratch.read();
     let skill = set.skill("a").unwrap();
     let file = skill.file("scripts/run.py").unwrap();
-    assert_eq!(set.content(skill, file, 100).unwrap(), b"print(1)");
-    assert!(set.content(skill, file, 7).is_err(), "it has more bytes than asked for");
+    assert_eq!(file.content(100).unwrap(), b"print(1)");
+    assert!(file.content(7).is_err(), "it has more bytes than asked for");
     fs::remove_file(scratch.path("a/scripts/run.py")).unwrap();
     link(scratch.outside(), scratch.path("a/scripts/run.py"));
-    assert!(set.content(skill, file, 100).is_err());
+    assert!(file.content(100).is_err());
     fs::remove_dir_all(scratch.path("a/scripts")).unwrap();
     fs::write(scratch.outside().with_file_name("run.py"), SECRET).unwrap();
     link("../..", scratch.path("a/scripts"));
-    assert!(set.content(skill, file, 100).is_err());
+    assert!(file.content(100).is_err());
 }

@@ -1,7 +1,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gatefold_skills::SkillSet;
+use gatefold_skills::{SkillFolder, SkillSet};
 
 /// A folder of skills in a folder of its own, which also holds a secret.
 pub(crate) struct Scratch(tempfile::TempDir);
@@ -43,7 +43,7 @@ impl Scratch {
     }
 
     pub(crate) fn read(&self) -> SkillSet {
-        SkillSet::read(&self.root()).unwrap()
+        SkillSet::read(&SkillFolder::at(self.root())).unwrap()
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn contents(set: &SkillSet) -> Vec<u8> {
     let mut all = Vec::new();
     for skill in set.skills() {
         for file in &skill.files {
-            all.extend(set.content(skill, file, 1 << 30).unwrap_or_default());
+            all.extend(file.content(1 << 30).unwrap_or_default());
         }
     }
     all

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gatefold_skills::SkillSet;
+use gatefold_skills::{SkillFolder, SkillSet};
 use libtest_mimic::{Arguments, Trial};
 
 const VARIABLE: &str = "GATEFOLD_SKILLS";
@@ -48,7 +48,7 @@ fn check(root: &Path) {
             }
             let mains = folders(&parent).into_iter().filter(|folder| is_skill(folder));
             let mains: HashSet<_> = mains.collect();
-            let set = SkillSet::read(&parent).unwrap();
+            let set = SkillSet::read(&SkillFolder::at(&parent)).unwrap();
             let own = set.skills().iter().filter(|skill| {
                 let path = parent.join(skill.path());
                 path.parent().is_some_and(|folder| mains.contains(folder))
@@ -56,10 +56,10 @@ fn check(root: &Path) {
             let own: Vec<_> = own.collect();
             for skill in &own {
                 for file in &skill.files {
-                    let content = set.content(skill, file, 1 << 24).unwrap();
+                    let content = file.content(1 << 24).unwrap();
                     assert_eq!(content.len() as u64, file.size, "{} {}", skill.name, file.path);
                 }
-                assert!(!set.text(skill).unwrap().body.is_empty(), "{}", skill.name);
+                assert!(!skill.text().unwrap().body.is_empty(), "{}", skill.name);
             }
             seen += mains.len();
             loaded += own.len();

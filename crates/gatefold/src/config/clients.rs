@@ -1,11 +1,14 @@
 //! The configuration files of MCP clients, as clients write them.
 //!
 //! `mcpServers` is what Claude, Cursor, Windsurf and most others write, `servers` VS Code,
-//! `context_servers` Zed, `mcp_servers` Codex, `extensions` Goose. A server that Gatefold cannot
-//! use is kept with the reason, so that it does not block the others. Unknown members are the
-//! client's own business.
+//! `context_servers` Zed, `mcp_servers` Codex, `extensions` Goose, `mcp` opencode and Crush; Continue
+//! has a list. A server that Gatefold cannot use is kept with the reason, so that it does not block
+//! the others. Members that are not taken over are named.
 
+mod inputs;
 mod launch;
+mod lists;
+mod members;
 mod switches;
 
 use std::path::Path;
@@ -13,31 +16,24 @@ use std::time::Duration;
 
 use gatefold_catalog::GroupRules;
 use gatefold_config::{
-    Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault, Table, Text,
-    TextFormat, Value, parse_json, parse_toml, parse_yaml, variable_of_input,
+    ClientNotation, Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault,
+    TextFormat, Value, is_name, parse_json, parse_toml, parse_yaml,
 };
 use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
+pub use inputs::InputVariables;
 pub use launch::folder_of;
 
-use self::switches::Switches;
+use self::inputs::FileInput;
+use self::lists::ServerList;
+use self::members::{Members, unread};
 
 use super::common_keys::{EntrySelection, SourceLimits};
 use super::kinds::mcp::{McpConnection, McpKind};
 use super::sources::{DraftDomain, SourceDraft};
 use super::{ConfigError, Origin, SourceSection, UnusableSection, file_text};
 use crate::Environment;
-
-/// Where clients keep their servers, outermost member first.
-const PLACES: &[&[&str]] = &[
-    &["mcpServers"],
-    &["servers"],
-    &["context_servers"],
-    &["mcp", "servers"],
-    &["mcp_servers"],
-    &["extensions"],
-];
 
 /// One server of a client's file.
 #[derive(Debug, Clone)]
@@ -57,6 +53,8 @@ pub struct ClientServer {
     pub left_behind: Vec<&'static str>,
     /// Further settings, whose meaning is not known here.
     pub unknown: Vec<String>,
+    /// What was read otherwise than it is written, or may be meant otherwise.
+    pub notes: Vec<String>,
     /// A file of variables that the client reads for it.
     pub env_file: Option<String>,
     /// Whether it refers to the folder of the open project.
@@ -66,6 +64,11 @@ pub struct ClientServer {
 }
 
 impl ClientServer {
+    /// Settings that the server loses here.
+    pub fn not_taken_over(&self) -> impl Iterator<Item = &str> {
+        self.left_behind.iter().copied().chain(self.unknown.iter().map(String::as_str))
+    }
+
     /// Why the server cannot be imported without the file of variables that its client reads for
     /// it, if there is one.
     pub fn env_file_fault(&self) -> Option<Fault> {
@@ -80,24 +83,6 @@ impl ClientServer {
         })
     }
 }
-
-/// Settings of clients about reaching a server that cannot be imported.
-const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
-
-/// Settings about how the client itself treats a server: how it is labelled, how long the client
-/// waits for it, and which of its calls need no question. They change nothing about the server.
-const CLIENTS_OWN: &[&str] = &[
-    "name",
-    "display_name",
-    "bundled",
-    "source",
-    "gallery",
-    "timeout",
-    "tool_timeout_sec",
-    "trust",
-    "alwaysAllow",
-    "autoApprove",
-];
 
 /// The name of the project's folder in references.
 const PROJECT: &str = "workspaceFolder";
@@ -127,13 +112,24 @@ const EDITORS_KINDS: &[&str] =
 
 /// Reads the servers of a client's file at `place` (the path of members, outermost first).
 /// References to variables stay references, in Gatefold's notation. There are none if the file has
-/// nothing at `place`. `${workspaceFolder}` means the environment's directory.
+/// nothing at `place`. `${workspaceFolder}` means the environment's directory. `inputs` has the
+/// variables that files before this one need.
 pub fn servers_as_written(
     path: &Path,
     place: &[String],
     environment: &Environment,
+    inputs: &mut InputVariables,
 ) -> Result<Vec<ClientServer>, ConfigError> {
-    servers_at(path, place, environment, References::AsWritten)
+    servers_at(path, Some(place), environment, References::AsWritten, inputs)
+}
+
+/// Like [`servers_as_written`], wherever the file has its servers.
+pub fn all_servers_as_written(
+    path: &Path,
+    environment: &Environment,
+    inputs: &mut InputVariables,
+) -> Result<Vec<ClientServer>, ConfigError> {
+    servers_at(path, None, environment, References::AsWritten, inputs)
 }
 
 /// Like [`servers_as_written`], with references replaced by the values of variables.
@@ -142,14 +138,16 @@ pub fn servers_put_in(
     place: &[String],
     environment: &Environment,
 ) -> Result<Vec<ClientServer>, ConfigError> {
-    servers_at(path, place, environment, References::PutIn)
+    let inputs = &mut InputVariables::default();
+    servers_at(path, Some(place), environment, References::PutIn, inputs)
 }
 
 fn servers_at(
     path: &Path,
-    place: &[String],
+    place: Option<&[String]>,
     environment: &Environment,
     references: References,
+    inputs: &mut InputVariables,
 ) -> Result<Vec<ClientServer>, ConfigError> {
     let mut faults = Vec::new();
     let text = file_text::read(path, environment, &mut faults)?.unwrap_or_default();
@@ -157,18 +155,11 @@ fn servers_at(
     let mut document = document.with_references(references);
     // An empty file is one that the client has not filled yet.
     let root = if text.trim().is_empty() { None } else { parsed(&document, path, &text) };
-    let around = root
-        .as_ref()
-        .zip(place.split_last())
-        .and_then(|(root, (_, outer))| outer.iter().try_fold(root, |node, key| node.get(key)));
-    document.set_inputs(around.map(inputs).unwrap_or_default());
-    let node = root.as_ref().and_then(|root| {
-        place.iter().try_fold(root, |node, key| node.get(key)).filter(|node| !node.is_null())
+    let list = root.as_ref().and_then(|root| match place {
+        Some(place) => ServerList::at(root, place),
+        None => ServerList::find(root),
     });
-    let servers = root
-        .as_ref()
-        .zip(node)
-        .map(|(root, node)| servers(&document, environment, root, place, node));
+    let servers = list.map(|list| list.read(&mut document, environment, inputs));
     faults.extend(document.take_faults());
     if faults.is_empty() {
         Ok(servers.unwrap_or_default())
@@ -217,64 +208,18 @@ pub(super) fn read(
     text: &str,
     environment: &Environment,
     limits: SourceLimits,
+    inputs: &mut InputVariables,
 ) -> Vec<SourceDraft> {
     let Some(root) = parsed(document, document.path(), text) else {
         return Vec::new();
     };
-    let found = PLACES.iter().find_map(|path| {
-        let (_, outer) = path.split_last()?;
-        let around = outer.iter().try_fold(&root, |node, key| node.get(key))?;
-        let node = path.iter().try_fold(&root, |node, key| node.get(key))?;
-        Some((path, around, node))
-    });
-    let Some((path, around, node)) = found else {
+    let Some(list) = ServerList::find(&root) else {
         let hint = "give a file with `mcpServers`, `servers` or `context_servers`";
         document.fault(&root.span, "", "names no MCP servers", hint);
         return Vec::new();
     };
-    document.set_inputs(inputs(around));
-    let place: Vec<_> = path.iter().map(|&member| member.to_owned()).collect();
-    let servers = servers(document, environment, &root, &place, node);
+    let servers = list.read(document, environment, inputs);
     servers.into_iter().map(|server| draft(server, limits)).collect()
-}
-
-/// The default answers to a client's own questions, by the question's id: VS Code's `inputs`. A
-/// hidden (password) answer has no default.
-fn inputs(around: &Node) -> Vec<(String, String)> {
-    let Some(Value::List(inputs)) = around.get("inputs").map(|node| &node.value) else {
-        return Vec::new();
-    };
-    let text = |input: &Node, key: &str| match input.get(key).map(|node| &node.value) {
-        Some(Value::Text(text)) => Some(text.clone()),
-        _ => None,
-    };
-    let is_hidden = |input: &Node| {
-        input.get("password").is_some_and(|node| matches!(node.value, Value::Flag(true)))
-    };
-    let shown = inputs.iter().filter(|input| !is_hidden(input));
-    shown.filter_map(|input| Some((text(input, "id")?, text(input, "default")?))).collect()
-}
-
-fn servers(
-    document: &Document<'_>,
-    environment: &Environment,
-    root: &Node,
-    place: &[String],
-    node: &Node,
-) -> Vec<ClientServer> {
-    let table = document.field(place.join("."), node).table();
-    let fields = table.iter().flat_map(Table::fields);
-    let read: Vec<_> = fields.collect();
-    // Faults of the table itself stay faults of the file.
-    let faults = document.take_faults();
-    let switches = Switches::of(document.path(), environment, root, place);
-    let servers = read.into_iter().map(|(name, field)| server(name, &field, environment));
-    let mut servers: Vec<_> = servers.collect();
-    for server in &mut servers {
-        server.is_enabled &= !switches.is_off(&server.name);
-    }
-    document.put_back(faults);
-    servers
 }
 
 fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
@@ -285,6 +230,8 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
     if let Some(deadline) = server.connect_deadline {
         limits.connect_deadline = deadline;
     }
+    let not_taken = server.not_taken_over();
+    let not_taken: Vec<_> = not_taken.map(|key| format!("`{key}` is not taken over")).collect();
     SourceDraft {
         domain: DraftDomain::Made(Domain::from_key(&server.name)),
         section: match server.connection {
@@ -306,11 +253,17 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
             .collect(),
         limits,
         call_deadline: None,
+        notes: server.notes.into_iter().chain(not_taken).collect(),
         origin: server.origin,
     }
 }
 
-fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientServer {
+fn server(
+    name: &str,
+    field: &Field<'_>,
+    environment: &Environment,
+    inputs: &[FileInput],
+) -> ClientServer {
     let document = field.document();
     let mut refers = Vec::new();
     references(field.value(), &mut refers);
@@ -330,7 +283,21 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
     });
     // Only the first: people fix one after the other, and a table has one line for it.
     let fault = document.take_faults().into_iter().next();
-    let questions = refers.iter().filter_map(|one| one.strip_prefix("input:"));
+    let mut connection = match fault {
+        Some(fault) => Err(Box::new(fault)),
+        None => Ok(connection.expect("what is not read leaves a fault")),
+    };
+    let asks = |input: &&FileInput| refers.iter().any(|one| input.is_asked_by(one));
+    let asked: Vec<_> = inputs.iter().filter(asks).collect();
+    let mut notes: Vec<_> = asked.iter().filter_map(|input| input.note()).collect();
+    if connection.as_mut().is_ok_and(launch::take_off_windows_shell) {
+        notes.push("it is written for Windows: `cmd /c` was left out".to_owned());
+    }
+    if document.client_notation() == ClientNotation::Braces && has_bare_reference(field.value()) {
+        let note = "a value that is `$` and a name is passed on as it is; write `${NAME}` if the variable \
+                    is meant";
+        notes.push(note.to_owned());
+    }
     ClientServer {
         name: name.to_owned(),
         origin: Origin {
@@ -339,63 +306,33 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
             key: name.to_owned(),
         },
         is_enabled: !members.is_disabled,
-        connection: match fault {
-            Some(fault) => Err(Box::new(fault)),
-            None => Ok(connection.expect("what is not read leaves a fault")),
-        },
+        connection,
         description: members.description,
         effects: members.effects,
         connect_deadline: members.connect_deadline,
         left_behind: members.left_behind,
         unknown,
+        notes,
         env_file: members.env_file,
         needs_project: refers.contains(&PROJECT),
-        asked: questions.map(variable_of_input).collect(),
+        asked: asked.into_iter().map(|input| input.variable.variable.clone()).collect(),
     }
 }
 
-/// What a client's file says about a server besides how to reach it.
-#[derive(Default)]
-struct Members {
-    is_disabled: bool,
-    effects: Vec<(Effect, String)>,
-    connect_deadline: Option<Duration>,
-    description: Option<String>,
-    left_behind: Vec<&'static str>,
-    env_file: Option<String>,
-}
-
-impl Members {
-    fn read(table: &mut Table<'_>) -> Self {
-        let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
-        let left_behind = left_behind.copied().collect();
-        let mut text =
-            |keys: &[&'static str]| table.field_of_any(keys).and_then(|field| plain_text(&field));
-        let (description, env_file) = (text(&["description"]), text(&["envFile", "env_file"]));
-        Self {
-            is_disabled: is_disabled(table),
-            effects: effects(table),
-            connect_deadline: start_limit(table),
-            description,
-            left_behind,
-            env_file,
-        }
-    }
-}
-
-/// The members that were not read, except the client's own and empty ones.
-fn unread(table: &Table<'_>) -> Vec<String> {
-    let says_nothing = |value: &Value| match value {
-        Value::Null => true,
-        Value::Text(text) => text.is_empty(),
-        Value::List(items) => items.is_empty(),
-        Value::Table(entries) => entries.is_empty(),
-        Value::Number(_) | Value::Flag(_) | Value::Date => false,
+/// Whether a text is `$NAME` and no more, maybe after a scheme such as `Bearer`. Names of variables
+/// are in capitals.
+fn has_bare_reference(value: &Value) -> bool {
+    let is_bare = |text: &str| {
+        let word = text.rsplit(' ').next().unwrap_or(text);
+        let name = word.strip_prefix('$').unwrap_or_default();
+        is_name(name) && !name.contains(|c: char| c.is_ascii_lowercase())
     };
-    let unread = table
-        .unread()
-        .filter(|(key, field)| !CLIENTS_OWN.contains(key) && !says_nothing(field.value()));
-    unread.map(|(key, _)| key.to_owned()).collect()
+    match value {
+        Value::Text(text) => is_bare(text),
+        Value::List(items) => items.iter().any(|item| has_bare_reference(&item.value)),
+        Value::Table(entries) => entries.iter().any(|entry| has_bare_reference(&entry.node.value)),
+        Value::Number(_) | Value::Flag(_) | Value::Date | Value::Null => false,
+    }
 }
 
 /// The references in a value's texts, without defaults.
@@ -421,49 +358,4 @@ fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
 
 fn is_editors_own(reference: &str) -> bool {
     EDITORS_OWN.contains(&reference) || EDITORS_KINDS.iter().any(|kind| reference.starts_with(kind))
-}
-
-fn is_disabled(table: &mut Table<'_>) -> bool {
-    let mut says = |key, expected| {
-        let field = table.field(key);
-        field.is_some_and(|field| matches!(field.value(), Value::Flag(flag) if *flag == expected))
-    };
-    says("disabled", true) || says("enabled", false)
-}
-
-fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
-    let mut effects = Vec::new();
-    for (keys, effect) in [
-        (["includeTools", "enabledTools", "enabled_tools", "available_tools"], Effect::Allow),
-        (["excludeTools", "disabledTools", "disabled_tools", "disabled_tools"], Effect::Deny),
-    ] {
-        // Where a client's list means "all of them" when it is empty, an empty list restricts
-        // nothing.
-        let names = table.field_of_any(&keys).filter(|field| !field.is_empty_list());
-        let names = names.and_then(|field| field.read::<Vec<Text>>()).unwrap_or_default();
-        // Clients have no lists of prompts and resources.
-        effects.extend(names.into_iter().map(|name| (effect, format!("tool:{}", name.0))));
-    }
-    effects
-}
-
-/// Codex's limit for the start of a server. Other clients' `timeout` limits calls.
-fn start_limit(table: &mut Table<'_>) -> Option<Duration> {
-    const LONGEST_S: f64 = 3600.0;
-    let number = |field: Field<'_>| match field.value() {
-        Value::Number(number) => number.parse::<f64>().ok(),
-        _ => None,
-    };
-    let seconds = table.field("startup_timeout_sec").and_then(number);
-    let millis = table.field("startup_timeout_ms").and_then(number);
-    let seconds = seconds.or(millis.map(|millis| millis / 1000.0))?;
-    (seconds > 0.0 && seconds <= LONGEST_S).then(|| Duration::from_secs_f64(seconds))
-}
-
-/// A text for people; a value of another type is not worth a fault.
-fn plain_text(field: &Field<'_>) -> Option<String> {
-    match field.value() {
-        Value::Text(text) if !text.trim().is_empty() => Some(text.trim().to_owned()),
-        _ => None,
-    }
 }

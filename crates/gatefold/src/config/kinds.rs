@@ -19,7 +19,6 @@ pub(in crate::config) mod shared_values;
 mod skills;
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +29,7 @@ use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, St
 use gatefold_egress::Egress;
 use gatefold_mcp::{GatewayPath, SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
+use gatefold_skills::SkillFolder;
 use gatefold_worker::WorkerPool;
 use serde_json::Value as Json;
 
@@ -141,7 +141,7 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
     }
 
     /// The folder of skills that the source is.
-    fn skill_folder(&self) -> Option<&Path> {
+    fn skill_folder(&self) -> Option<&SkillFolder> {
         None
     }
 

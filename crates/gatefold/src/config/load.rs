@@ -6,7 +6,7 @@ use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
 use super::profiles::DisclosureNames;
 use super::sections::{Draft, FOREIGN_KEYS, RegisteredNames};
-use super::{Config, ConfigError, clients, locate, resolve, sections, tool_modes};
+use super::{Config, ConfigError, InputVariables, clients, locate, resolve, sections, tool_modes};
 use crate::Environment;
 
 /// The files that make a configuration.
@@ -40,6 +40,7 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     let mut faults = Vec::new();
     let mut draft = Draft::default();
     let mut files = Vec::new();
+    let mut inputs_of_clients = InputVariables::default();
     if let Some(path) = &inputs.config {
         let text = read(path, environment, &mut faults)?;
         draft = own(path, text.as_deref().unwrap_or_default(), inputs, environment, &mut faults);
@@ -50,7 +51,10 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
             continue;
         };
         let mut document = Document::new(path, &text, environment, Dialect::Client);
-        draft.sources.extend(clients::read(&mut document, &text, environment, draft.source_limits));
+        let limits = draft.source_limits;
+        let sources =
+            clients::read(&mut document, &text, environment, limits, &mut inputs_of_clients);
+        draft.sources.extend(sources);
         faults.extend(document.take_faults());
         files.push(environment.directory().join(path));
     }

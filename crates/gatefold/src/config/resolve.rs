@@ -175,7 +175,10 @@ fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection
 }
 
 fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
+    let mut notes = source.notes;
+    notes.extend(renaming(&source.origin.key, &source.domain, &domain));
     SourceConfig {
+        notes,
         description: source.description,
         aliases: source.aliases,
         groups: source.groups,
@@ -185,6 +188,15 @@ fn settle(source: SourceDraft, domain: Domain) -> SourceConfig {
         call_deadline: source.call_deadline,
         ..SourceConfig::new(domain, source.section, source.origin)
     }
+}
+
+/// Says what a source is called that could not keep its name.
+fn renaming(key: &str, draft: &DraftDomain, domain: &Domain) -> Option<String> {
+    let DraftDomain::Made(made) = draft else { return None };
+    let is_plain = made == domain && key.is_ascii();
+    (!is_plain).then(|| {
+        format!("it is called `{domain}`: a domain has only `a-z`, `0-9` and `_`, and no two are the same")
+    })
 }
 
 pub(super) fn digest(domain: &Domain, section: &SourceSection) -> Digest {

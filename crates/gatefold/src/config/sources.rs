@@ -29,6 +29,8 @@ pub(super) struct SourceDraft {
     pub(super) visible_to: Vec<PeopleGroup>,
     pub(super) limits: SourceLimits,
     pub(super) call_deadline: Option<Duration>,
+    /// What was read otherwise than it is written, or not at all.
+    pub(super) notes: Vec<String>,
 }
 
 pub(super) enum DraftDomain {
@@ -155,6 +157,7 @@ fn source(
         effects,
         limits,
         call_deadline: calls.call_deadline.map(Duration::from),
+        notes: Vec::new(),
     }
 }
 

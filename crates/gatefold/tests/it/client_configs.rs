@@ -160,3 +160,170 @@ fn lists_of_tools_become_rules() {
         "{text}"
     );
 }
+
+/// The notes of each source, a line each.
+fn notes(text: &str) -> String {
+    let config = json(text).unwrap();
+    let notes = config.sources.iter().flat_map(|source| {
+        source.notes.iter().map(move |note| format!("{}: {note}", source.origin.key))
+    });
+    notes.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn opencode_and_crush() {
+    insta::assert_snapshot!(lines(r#"{
+      // one list, and references of its own
+      "mcp": {
+        "files": {"type": "local", "command": ["npx", "-y", "files"], "enabled": true, "environment": {"LOG": "{env:TOKEN}/log", "SH": "${TOKEN}"}},
+        "tickets": {"type": "remote", "url": "https://t.example/mcp", "headers": {"Authorization": "Bearer {env:TOKEN}"}, "oauth": false},
+        "notes": {"type": "remote", "url": "https://n.example/mcp", "headers": {"X-Key": "{file:~/.secrets/notes}"}},
+        "off": {"type": "remote", "url": "https://n.example/mcp", "enabled": false},
+      }
+    }"#), @r#"
+    files: npx ["-y", "files"] LOG=s3cret/log SH=${TOKEN}
+    tickets: https://t.example/mcp Authorization=Bearer s3cret
+    notes: unusable: `mcp.notes.headers.X-Key` takes its value from the file `~/.secrets/notes`, which is not read here; write `${NAME}`, and set the variable `NAME` to what the file holds (mcp.json:6:90)
+    off: disabled
+    "#);
+    insta::assert_snapshot!(lines(r#"{"mcp": {
+        "tickets": {"type": "http", "url": "https://t.example/mcp", "timeout": 120, "headers": {"Authorization": "Bearer $TOKEN"}},
+        "files": {"type": "stdio", "command": "npx", "args": ["files"], "env": {"PASSWORD": "pa$word"}},
+        "shell": {"type": "stdio", "command": "npx", "env": {"KEY": "$(pass show key)"}}
+    }}"#), @r#"
+    tickets: https://t.example/mcp Authorization=Bearer s3cret
+    files: npx ["files"] PASSWORD=pa$word
+    shell: unusable: `mcp.shell.env.KEY` takes its value from a command, `$(...)`, which is not run here; write `${NAME}`, and set the variable `NAME` to what the command prints (mcp.json:4:69)
+    "#);
+}
+
+#[test]
+fn a_list_of_servers_with_their_names_in_them() {
+    insta::assert_snapshot!(lines(r#"{
+      "name": "Ours",
+      "mcpServers": [
+        {"name": "Time of day", "command": "uvx", "args": ["mcp-server-time"]},
+        {"name": "Tickets", "type": "streamable-http", "url": "https://t.example/mcp",
+         "requestOptions": {"headers": {"Authorization": "Bearer ${{ secrets.TOKEN }}"}, "verifySsl": false}},
+        {"uses": "someone/bundle"}
+      ]
+    }"#), @r#"
+    time_of_day: uvx ["mcp-server-time"]
+    tickets: https://t.example/mcp Authorization=Bearer s3cret
+    mcpservers_2: unusable: `mcpServers[2]` has neither `command` nor `url`; name the program or the address; a server that an editor's extension starts has to be written out here (mcp.json:7:9)
+    "#);
+}
+
+#[test]
+fn a_list_of_tools_is_what_may_be_called() {
+    for (tools, expected) in [
+        (r#"["read", "env"]"#, vec!["allow:tool:read", "allow:tool:env"]),
+        (r#"["*"]"#, vec![]),
+        (r#""*""#, vec![]),
+        ("[]", vec!["deny:tool:*"]),
+    ] {
+        let text = format!(r#"{{"mcpServers": {{"a": {{"command": "x", "tools": {tools}}}}}}}"#);
+        let config = json(&text).unwrap();
+        let rules: Vec<_> = config.policy.rules().iter().map(|rule| rule.id.to_string()).collect();
+        let expected: Vec<_> = expected.iter().map(|rule| format!("sources.a.{rule}")).collect();
+        assert_eq!(rules, expected, "{tools}");
+        assert_eq!(config.sources[0].notes, [""; 0], "{tools}");
+    }
+}
+
+#[test]
+fn what_is_not_taken_over_is_named() {
+    assert_eq!(
+        notes(
+            r#"{"mcpServers": {
+            "a": {"command": "x", "environment": {"A": "b"}, "sandbox": {"x": 1}, "retries": 3,
+                  "timeout": 5, "gallery": "https://g.example", "version": "1.0.0"},
+            "b": {"command": "x", "env": {"A": "b"}, "environment": {"C": "d"}, "tools": {"t": {"ask": true}}},
+            "c": {"url": "https://c.example/mcp", "requestOptions": {"verifySsl": false}},
+            "d": {"command": "x", "env": {"A": "$TOKEN", "PASSWORD": "pa$word"}}
+        }}"#
+        ),
+        "a: `sandbox` is not taken over\n\
+         a: `retries` is not taken over\n\
+         b: `environment` is not taken over\n\
+         b: `tools` is not taken over\n\
+         c: `requestOptions.verifySsl` is not taken over\n\
+         d: a value that is `$` and a name is passed on as it is; write `${NAME}` if the variable is meant"
+    );
+}
+
+#[test]
+fn each_question_has_a_variable_of_its_own() {
+    let text = r#"{
+      "inputs": [
+        {"id": "api-key", "type": "promptString", "password": true},
+        {"id": "api_key", "type": "promptString", "password": true},
+        {"id": "path", "type": "promptString"},
+        {"id": "键", "type": "promptString", "default": "f"},
+        {"id": "empty", "type": "promptString", "default": ""},
+        {"id": "region", "type": "pickString", "options": ["eu", "us"], "default": "eu"}
+      ],
+      "servers": {
+        "a": {"command": "x", "args": ["${input:api-key}"]},
+        "b": {"command": "x", "args": ["${input:api_key}"]},
+        "c": {"command": "x", "args": ["${input:path}"]},
+        "d": {"command": "x", "args": ["${input:键}", "${input:empty}", "${input:region}"]},
+        "e": {"command": "x", "args": ["${input:nobody-asks}"]}
+      }
+    }"#;
+    let lines = lines(text);
+    for expected in [
+        "`API_KEY`, which is not set",
+        "`API_KEY_2`, which is not set",
+        "`INPUT_PATH`, which is not set",
+        r#"d: x ["f", "", "eu"]"#,
+        "`NOBODY_ASKS`, which is not set",
+    ] {
+        assert!(lines.contains(expected), "{expected}\n{lines}");
+    }
+    let note = "e: no entry of `inputs` declares `nobody-asks`; set the variable `NOBODY_ASKS`";
+    assert_eq!(notes(text), note);
+}
+
+#[test]
+fn the_shell_of_windows_is_taken_off() {
+    let text = r#"{"mcpServers": {
+        "a": {"command": "cmd", "args": ["/c", "npx", "-y", "some-server", "C:\\notes"]},
+        "b": {"command": "C:\\Windows\\System32\\CMD.EXE", "args": ["/d", "/C", "npx -y some-server"]},
+        "c": {"command": "cmd", "args": ["/c"]},
+        "d": {"command": "cmd", "args": ["x", "/c", "y"]}
+    }}"#;
+    let line = "it is written for Windows: `cmd /c` was left out";
+    assert_eq!(notes(text), format!("a: {line}\nb: {line}"));
+    insta::assert_snapshot!(lines(text), @r#"
+    a: npx ["-y", "some-server", "C:\\notes"]
+    b: npx ["-y", "some-server"]
+    c: cmd ["/c"]
+    d: cmd ["x", "/c", "y"]
+    "#);
+}
+
+#[test]
+fn a_name_that_cannot_be_a_domain_is_told_with_what_it_became() {
+    let text = r#"{"mcpServers": {"文件": {"command": "x"}, "📁": {"command": "x"}, "Файлы": {"command": "x"},
+        "team.files/shared": {"command": "x"}, "team files shared": {"command": "x"}}}"#;
+    let config = json(text).unwrap();
+    let domains: Vec<_> = config.sources.iter().map(|source| source.domain.as_str()).collect();
+    let cyrillic = "u424_u430_u439_u43b_u44b";
+    assert_eq!(
+        domains,
+        ["u6587_u4ef6", "u1f4c1", cyrillic, "team_files_shared", "team_files_shared_2"]
+    );
+    let why = "a domain has only `a-z`, `0-9` and `_`, and no two are the same";
+    let told = |key: &str, domain: &str| format!("{key}: it is called `{domain}`: {why}");
+    assert_eq!(
+        notes(text),
+        [
+            told("文件", "u6587_u4ef6"),
+            told("📁", "u1f4c1"),
+            told("Файлы", cyrillic),
+            told("team files shared", "team_files_shared_2"),
+        ]
+        .join("\n")
+    );
+}

@@ -158,6 +158,7 @@ fn every_key_is_taken() {
                 install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 3600s,
+                notes: [],
             },
             SourceConfig {
                 domain: Domain(crm),
@@ -187,6 +188,7 @@ fn every_key_is_taken() {
                 install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 120s,
+                notes: [],
             },
             SourceConfig {
                 domain: Domain(off),
@@ -207,6 +209,7 @@ fn every_key_is_taken() {
                 install_deadline: 300s,
                 call_deadline: None,
                 idle_stop: 120s,
+                notes: [],
             },
         ],
         ServerConfig {

@@ -120,6 +120,31 @@ async fn a_skill_is_read_whole_with_its_files_and_tools() {
 }
 
 #[tokio::test]
+async fn a_name_with_capitals_and_spaces_is_shown_and_read() {
+    let scratch = folder();
+    put(
+        &scratch,
+        "welcome/SKILL.md",
+        "---\nname: Welcome Aboard\ndescription: Use when: new\n---\nHi.\n",
+    );
+    let app = app(&scratch, "").await;
+    let described = definition(&app)["description"].to_string();
+    assert!(described.contains("- **Welcome Aboard**: Use when: new"), "{described}");
+    for (name, start) in [
+        ("Welcome Aboard", "Hi."),
+        ("welcome-aboard", "Hi."),
+        ("welcome_aboard", "Hi."),
+        ("Refunds", "# Refunds"),
+    ] {
+        let whole = read_skill(&app, json!({ "name": name })).await.unwrap();
+        assert!(text(&whole).starts_with(start), "{name}: {whole}");
+    }
+    let uri = "skill://Welcome%20Aboard/SKILL.md";
+    let read = make(&app, Operation::Resource(address(uri))).await.unwrap();
+    assert!(read["contents"][0]["text"].as_str().unwrap().ends_with("Hi.\n"), "{read}");
+}
+
+#[tokio::test]
 async fn an_error_names_what_was_meant() {
     let scratch = folder();
     let app = app(&scratch, "").await;

@@ -124,7 +124,13 @@ fn described(one: &PlannedSource) -> String {
     let name =
         if one.key == one.server.name { String::new() } else { format!(" (as `{}`)", one.key) };
     let off = if one.server.is_enabled { "" } else { " (switched off)" };
-    format!("{what}{name}{off}")
+    let left: Vec<_> = one.server.not_taken_over().map(|key| format!("`{key}`")).collect();
+    let without = (!left.is_empty()).then(|| format!("without {}", left.join(", ")));
+    let mut text = format!("{what}{name}{off}");
+    for note in without.iter().chain(&one.server.notes) {
+        text.extend([" (", note, ")"]);
+    }
+    text
 }
 
 fn why(one: &SkippedServer, environment: &Environment) -> String {
@@ -254,6 +260,8 @@ pub(super) fn as_json(
             "line": one.server.origin.line,
             "enabled": one.server.is_enabled,
             "secrets": one.secrets,
+            "not_taken_over": one.server.not_taken_over().collect::<Vec<_>>(),
+            "notes": one.server.notes,
         })
     });
     let skipped = plan.skipped.iter().map(|one| {

@@ -12,6 +12,7 @@ use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::catalogue::NO_SOURCE;
 use crate::cli::output::{Output, Style};
 use crate::cli::table::Table;
+use crate::cli::visible::on_one_line;
 
 #[derive(Debug, Args)]
 pub(crate) struct SourceList {
@@ -70,6 +71,12 @@ pub(super) fn run(
                 format!("{} {}: {}", style.bad("unusable"), source.origin.key, fault.on_one_line());
             output.lines(&style.sentence(&text, 2));
         }
+        for note in &source.notes {
+            output.line("");
+            let note = on_one_line(&format!("{}: {note}", source.origin.key));
+            let text = format!("{} {note}", style.accent("note"));
+            output.lines(&style.sentence(&text, 2));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -99,6 +106,7 @@ fn as_json(source: &SourceConfig, way: &str) -> Value {
         "name": source.origin.key,
         "domain": source.domain.as_str(),
         "enabled": !matches!(source.section, SourceSection::Disabled),
+        "notes": source.notes,
         "fault": source.section.fault().map(gatefold::config::Fault::on_one_line),
         "file": source.origin.file,
         "line": source.origin.line,

@@ -6,10 +6,12 @@ use std::path::Path;
 use gatefold::Environment;
 use gatefold::config::kinds::DatabaseKind;
 use gatefold::config::load;
+use gatefold_skills::SkillSet;
 use serde::Serialize;
 
 use crate::cli::arguments::SharedOptions;
 use crate::cli::session;
+use crate::cli::skills::links_text;
 use crate::cli::table::number_of;
 use crate::cli::tokens::ChildCounter;
 
@@ -28,6 +30,9 @@ pub(super) struct SourceTrial {
     /// The skills of a folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     skills: Option<usize>,
+    /// How many of them are links, and how many links were not followed, in words.
+    #[serde(skip)]
+    links: String,
     /// The groups, with their numbers of tools.
     groups: BTreeMap<String, usize>,
     /// What was left out or changed.
@@ -48,6 +53,7 @@ pub(super) async fn of_source(
     let mut config = load(&shared.inputs().located(environment)?, environment)?;
     config.sources.retain(|source| source.origin.key == name);
     let folder = config.sources.iter().find_map(|source| source.section.usable()?.skill_folder());
+    let links = folder.and_then(|folder| SkillSet::read(folder).ok()).map(|set| links_text(&set));
     let is_folder = folder.is_some();
     let mut sections = config.sources.iter().filter_map(|source| source.section.usable());
     let is_database = sections.any(|section| section.kind() == DatabaseKind::NAME);
@@ -69,7 +75,8 @@ pub(super) async fn of_source(
     let topics = supplements.map(|supplement| supplement.topics.len()).next();
     let (tables, skills) = (topics.filter(|_| is_database), topics.filter(|_| is_folder));
     app.close().await;
-    Ok(SourceTrial { tools, tokens, tables, skills, groups, alterations, failure })
+    let links = links.unwrap_or_default();
+    Ok(SourceTrial { tools, tokens, tables, skills, links, groups, alterations, failure })
 }
 
 impl SourceTrial {
@@ -87,8 +94,9 @@ impl SourceTrial {
         let (tools, tokens) = (self.tools, number_of(self.tokens, "token"));
         let mut lines = vec![match (self.tables, self.skills) {
             (_, Some(skills)) => format!(
-                "found {}, and a tool to read them with, {tokens} if a model is shown it",
+                "found {}{}, and a tool to read them with, {tokens} if a model is shown it",
                 number_of(skills, "skill"),
+                self.links,
             ),
             (Some(tables), None) => format!(
                 "found {}, and {} to read them with, {tokens} if a model is shown them all",

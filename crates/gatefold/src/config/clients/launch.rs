@@ -11,6 +11,9 @@ use crate::config::kinds::mcp::{
     self, Argument, HeaderName, HeaderValue, McpConnection, ProgramName, VariableName,
 };
 
+/// What Continue says about requests.
+pub(super) const REQUEST_OPTIONS: &str = "requestOptions";
+
 /// Reads how a server is reached. `None` if a fault was noted.
 pub(super) fn connection(
     server: &Field<'_>,
@@ -75,6 +78,7 @@ fn headers(table: &mut Table<'_>) -> Vec<(String, Secret)> {
         }
         None => Vec::new(),
     };
+    headers.extend(headers_of_options(table));
     let named = table.field("env_http_headers").and_then(|field| field.table());
     for (name, field) in named.iter().flat_map(Table::fields) {
         headers.extend(reference(&field, "").map(|value| (name.to_owned(), value)));
@@ -83,6 +87,16 @@ fn headers(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let bearer = bearer.and_then(|field| reference(&field, "Bearer "));
     headers.extend(bearer.map(|value| ("Authorization".to_owned(), value)));
     headers
+}
+
+/// Continue's headers, one level deeper.
+fn headers_of_options(table: &mut Table<'_>) -> Vec<(String, Secret)> {
+    let options = table.field(REQUEST_OPTIONS).and_then(|field| field.table());
+    let headers = options.and_then(|mut options| options.field("headers"));
+    let headers = headers.filter(|field| !matches!(field.value(), Value::Null));
+    let headers = headers.and_then(|field| field.read());
+    let pairs: LimitedItems<Pairs<HeaderName, HeaderValue>> = headers.unwrap_or_default();
+    mcp::headers(pairs.0)
 }
 
 /// A reference to the variable that a field names, after some other text.
@@ -133,6 +147,31 @@ fn stdio<'a>(
     })
 }
 
+/// Takes `cmd /c` off a command for Windows, which starts scripts by it; nothing else has the program.
+/// Whether there was one.
+pub(super) fn take_off_windows_shell(connection: &mut McpConnection) -> bool {
+    let McpConnection::Stdio { command, args, .. } = connection else { return false };
+    let shell = command.rsplit(['/', '\\']).next().unwrap_or(command).to_lowercase();
+    let runs = args.iter().position(|arg| arg.eq_ignore_ascii_case("/c"));
+    let is_only_switches =
+        |at: &usize| args[..*at].iter().all(|arg| arg.len() == 2 && arg.starts_with('/'));
+    let runs = runs.filter(is_only_switches).filter(|at| args.len() > at + 1);
+    let (false, "cmd" | "cmd.exe", Some(at)) = (cfg!(windows), shell.as_str(), runs) else {
+        return false;
+    };
+    // One argument may hold a whole line, which only that shell takes apart.
+    let line: Vec<_> = match &args[at + 1..] {
+        [line] => line.split_whitespace().map(str::to_owned).collect(),
+        words => words.to_vec(),
+    };
+    let Some((program, rest)) = line.split_first().filter(|_| !line.concat().contains('"')) else {
+        return false;
+    };
+    program.clone_into(command);
+    *args = rest.to_vec();
+    true
+}
+
 fn arguments(field: &Field<'_>) -> Vec<String> {
     let arguments: LimitedItems<Vec<Argument>> = field.read().unwrap_or_default();
     arguments.0.into_iter().map(|argument| argument.0).collect()
@@ -169,7 +208,7 @@ pub fn folder_of(file: &Path) -> &Path {
 
 /// The variables in the file, and those that Goose keeps elsewhere and only names.
 fn variables(table: &mut Table<'_>) -> Vec<(String, Secret)> {
-    let written = table.field_of_any(&["env", "envs"]);
+    let written = table.field_of_any(&["env", "envs", "environment"]);
     let written = written.filter(|field| !matches!(field.value(), Value::Null));
     let mut variables = match written {
         Some(field) => {

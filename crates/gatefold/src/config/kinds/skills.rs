@@ -9,6 +9,7 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_config::{FilePath, LimitedItems, Table, parsed};
 use gatefold_core::Domain;
+use gatefold_skills::SkillFolder;
 use serde::{Deserialize, Deserializer};
 
 use super::{ConnectionMethod, KindSection, SourceKind};
@@ -26,7 +27,7 @@ impl SkillsKind {
 
     /// The folder at this path, for a configuration that is made in code.
     pub fn at(path: &Path) -> SourceSection {
-        SkillsSection { folder: path.to_owned(), domains: Vec::new() }.into()
+        SkillsSection { folder: SkillFolder::at(path), domains: Vec::new() }.into()
     }
 }
 
@@ -58,8 +59,9 @@ impl SourceKind for SkillsKind {
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
         table.know(&keys::NAMES);
-        let SkillKeys { skills, domains } = table.read()?;
-        let folder = skills?.0;
+        let SkillKeys { skills, link_targets, domains } = table.read()?;
+        let link_targets = link_targets.0.into_iter().map(|target| target.0).collect();
+        let folder = SkillFolder { path: skills?.0, link_targets };
         let domains = domains.0.into_iter().map(|name| name.0).collect();
         Some(Arc::new(SkillsSection { folder, domains }))
     }
@@ -69,6 +71,8 @@ impl SourceKind for SkillsKind {
 #[serde(default)]
 struct SkillKeys {
     skills: Option<FilePath>,
+    #[serde(rename = "follow_links_to")]
+    link_targets: LimitedItems<Vec<FilePath>>,
     #[serde(rename = "for")]
     domains: LimitedItems<Vec<DomainName>>,
 }

@@ -1,13 +1,12 @@
 //! A folder of skills as it was read from a configuration.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
 use gatefold_policy::Policy;
-use gatefold_skills::{SkillSource, SkillSourceSettings};
+use gatefold_skills::{SkillFolder, SkillSource, SkillSourceSettings};
 use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
@@ -17,7 +16,7 @@ use crate::config::role::SourceRole;
 /// One source that is a folder of skills.
 #[derive(Debug)]
 pub(super) struct SkillsSection {
-    pub(super) folder: PathBuf,
+    pub(super) folder: SkillFolder,
     pub(super) domains: Vec<Domain>,
 }
 
@@ -32,24 +31,30 @@ impl KindSection for SkillsSection {
 
     fn digest(&self, parts: &mut DigestParts) {
         parts.add(SkillsKind::NAME.as_str());
-        parts.add(self.folder.as_os_str().as_encoded_bytes());
+        parts.add(self.folder.path.as_os_str().as_encoded_bytes());
+        parts.add_list(&self.folder.link_targets, |parts, target| {
+            parts.add(target.as_os_str().as_encoded_bytes());
+        });
         parts.add_list(&self.domains, |parts, domain| parts.add(domain.as_str()));
     }
 
     fn summary(&self) -> String {
-        self.folder.display().to_string()
+        self.folder.path.display().to_string()
     }
 
     fn shown(&self) -> Json {
         let domains: Vec<_> = self.domains.iter().map(Domain::as_str).collect();
+        let targets = self.folder.link_targets.iter();
+        let targets: Vec<_> = targets.map(|target| target.display().to_string()).collect();
         json!({
             "kind": SkillsKind::NAME.as_str(),
-            "skills": self.folder.display().to_string(),
+            "skills": self.folder.path.display().to_string(),
+            "follow_links_to": targets,
             "for": domains,
         })
     }
 
-    fn skill_folder(&self) -> Option<&Path> {
+    fn skill_folder(&self) -> Option<&SkillFolder> {
         Some(&self.folder)
     }
 
