@@ -5,10 +5,12 @@
 //! were judged: the server sees no comment, every table with its schema, and a table that has hidden
 //! or masked columns only through a subquery that selects the visible ones by name.
 
+mod catalogue;
 mod constants;
 mod edits;
 mod error;
 mod expressions;
+mod fields;
 mod function_names;
 mod functions;
 mod inspector;
@@ -32,6 +34,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 pub use error::GuardError;
+pub(crate) use function_names::is_function as is_known_function;
 pub(crate) use path_names::PathNames;
 
 use crate::{TableName, VisibleSchema};
@@ -54,6 +57,7 @@ const STACK_BYTES: usize = 64 * 1024 * 1024;
 pub struct Guard<'a> {
     schema: &'a VisibleSchema,
     allows_writes: bool,
+    tells_catalogue: bool,
 }
 
 /// A statement that may run.
@@ -69,7 +73,26 @@ pub struct CheckedStatement {
     /// The positions of result columns whose values must be masked.
     pub masked: Vec<usize>,
     pub has_order: bool,
-    pub has_limit: bool,
+    pub limit: LimitForm,
+}
+
+/// How a statement says how many rows it wants, and from which on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum LimitForm {
+    #[default]
+    None,
+    /// `OFFSET start`, without a count.
+    Offset,
+    /// `LIMIT count`.
+    Limit,
+    /// `LIMIT count OFFSET start`.
+    LimitOffset,
+    /// `LIMIT start, count`.
+    Comma,
+    /// `FETCH FIRST count ROWS ONLY`.
+    Fetch,
+    /// `OFFSET start ROWS FETCH FIRST count ROWS ONLY`.
+    OffsetFetch,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,13 +111,19 @@ pub enum WriteVerb {
 impl<'a> Guard<'a> {
     /// Allows statements that read.
     pub fn new(schema: &'a VisibleSchema) -> Self {
-        Self { schema, allows_writes: false }
+        Self { schema, allows_writes: false, tells_catalogue: false }
     }
 
     /// Allows `INSERT`, `UPDATE` and `DELETE` too.
     #[must_use]
     pub fn with_writes(self) -> Self {
         Self { allows_writes: true, ..self }
+    }
+
+    /// Lets statements select from the server's catalogue, as far as it tells of visible tables.
+    #[must_use]
+    pub fn with_catalogue(self) -> Self {
+        Self { tells_catalogue: true, ..self }
     }
 
     pub fn check(&self, sql: &str) -> Result<CheckedStatement, GuardError> {
@@ -110,6 +139,7 @@ impl<'a> Guard<'a> {
         let parsed = parser_words::parsed(self.schema.dialect(), &tokens);
         let statement = self.parse(parsed.clone())?;
         let mut inspector = Inspector::new(self.schema, &tokens);
+        inspector.tells_catalogue = self.tells_catalogue;
         let (kind, outputs, shape) = match &statement {
             Statement::Query(query) => {
                 let outputs = inspector.query(query)?;
@@ -135,7 +165,7 @@ impl<'a> Guard<'a> {
             masked: masked.map(|(at, _)| at).collect(),
             columns: outputs.iter().map(|column| column.name.clone()).collect(),
             has_order: shape.has_order,
-            has_limit: shape.has_limit,
+            limit: shape.limit,
             tables: inspector.tables.iter().cloned().collect(),
             sql: inspector.edits.rendered(self.schema.dialect(), &tokens)?,
         })

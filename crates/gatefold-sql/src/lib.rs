@@ -7,6 +7,7 @@
 mod address;
 mod database;
 mod dialect;
+mod functions;
 mod guard;
 mod mysql;
 mod opening;
@@ -35,13 +36,16 @@ pub use database::{
     Role, Stop,
 };
 pub use dialect::Dialect;
-pub use guard::{CheckedStatement, Guard, GuardError, StatementKind, WriteVerb};
+pub use guard::{CheckedStatement, Guard, GuardError, LimitForm, StatementKind, WriteVerb};
 pub use mysql::MySqlServer;
 pub use opening::open;
 pub use pattern::{ColumnPattern, PatternError, TablePattern};
 pub use postgres::Postgres;
 pub use rows::{MASK, RowCollector};
-pub use schema::{Column, ForeignKey, Index, Schema, Table, TableKind, TableName};
+pub use schema::{
+    Column, ForeignKey, Index, Operator, OwnType, Routine, Schema, Table, TableKind, TableName,
+    Volatility,
+};
 pub use settings::{DatabaseSettings, Writes};
 pub use source::{DatabaseSource, DatabaseSourceSettings, TableNote, TableNotes};
 pub use sqlite::{SQLITE_TASK, SqliteFile, SqliteWorker};

@@ -16,6 +16,15 @@ pub struct Schema {
     pub tables: Vec<Table>,
     /// How many more there are than [`Schema::MAX_TABLES`].
     pub tables_left_out: usize,
+    /// Functions that are not built in, one for all of a name in a schema.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub routines: Vec<Routine>,
+    /// Operators that are not built in, one for each function behind a name in a schema.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<Operator>,
+    /// The types of columns that are lists of labels or of fields.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<OwnType>,
 }
 
 impl Schema {
@@ -64,6 +73,53 @@ pub struct Table {
     /// from it, at any depth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<TableName>,
+    /// The functions that a view calls and that might read more than [`Table::reads`] says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<TableName>,
+    /// Whether it is a full-text table of SQLite, which has a column of its own name to search in.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_full_text: bool,
+}
+
+/// All functions of one name in one schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Routine {
+    pub name: TableName,
+    /// The gravest of them.
+    pub volatility: Volatility,
+    /// Whether an extension made all of them.
+    pub of_extension: bool,
+    /// Whether one runs with its owner's rights.
+    pub as_owner: bool,
+}
+
+/// What the server is told of a function, the most harmless first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Volatility {
+    /// Its arguments alone decide what it answers.
+    Immutable,
+    /// It may read tables.
+    Stable,
+    /// It may do anything.
+    Volatile,
+}
+
+/// An operator, and the function that it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operator {
+    pub name: TableName,
+    pub routine: TableName,
+}
+
+/// A type that somebody made, of which a column is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnType {
+    pub name: TableName,
+    /// As the types of columns are written.
+    pub written: String,
+    /// The names of its fields; an enumeration has none.
+    pub fields: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

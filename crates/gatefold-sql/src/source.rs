@@ -7,6 +7,7 @@ mod known;
 mod listing;
 mod pages;
 mod querying;
+mod questions;
 mod structure;
 mod tools;
 mod writing;

@@ -1,8 +1,11 @@
 //! What of a database a model may know about.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use crate::{Column, ColumnPattern, Dialect, Schema, Table, TableName, TablePattern};
+use crate::functions::{FunctionStanding, Functions};
+use crate::{
+    Column, ColumnPattern, Dialect, OwnType, Schema, Table, TableKind, TableName, TablePattern,
+};
 
 /// A person's rules about tables and columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -15,6 +18,8 @@ pub struct TableRules {
     pub hide: Vec<ColumnPattern>,
     /// Columns whose values answers do not hold.
     pub mask: Vec<ColumnPattern>,
+    /// Functions that may be called though they are not built in.
+    pub functions: Vec<TablePattern>,
 }
 
 /// The tables and columns that a model may know about. Nothing else exists for it.
@@ -24,6 +29,12 @@ pub struct VisibleSchema {
     default_schemas: Vec<String>,
     tables: Vec<VisibleTable>,
     by_name: HashMap<(String, String), usize>,
+    functions: Functions,
+    /// The enumerations of columns that may be seen.
+    labels: HashSet<TableName>,
+    /// The fields of types of such columns, by the types as they are written.
+    fields: HashMap<String, Vec<String>>,
+    views_left_out: Vec<(TableName, String)>,
 }
 
 /// A table of which something may be seen.
@@ -47,14 +58,26 @@ pub struct VisibleColumn {
 impl VisibleSchema {
     /// Hidden tables and columns are gone from everything, foreign keys and indexes included.
     pub fn new(dialect: Dialect, schema: &Schema, rules: &TableRules) -> Self {
-        let judge = TableJudge::new(schema, rules);
+        let functions = Functions::new(dialect, schema, &rules.functions);
+        let judge = TableJudge::new(schema, rules, &functions);
+        let views = schema.tables.iter().filter(|table| judge.allows(&table.name));
+        let left_out = views
+            .filter_map(|table| Some((table.name.clone(), judge.left_out_for(table)?)))
+            .collect();
         let shown = schema.tables.iter().filter(|table| judge.shows(table));
         let mut tables: Vec<_> = shown.map(|table| visible_table(table, rules, &judge)).collect();
+        let (labels, composites): (Vec<_>, Vec<_>) =
+            used_types(schema, &tables).partition(|own| own.fields.is_empty());
+        let composites = composites.into_iter();
         let mut visible = Self {
+            labels: labels.into_iter().map(|own| own.name.clone()).collect(),
+            fields: composites.map(|own| (own.written.clone(), own.fields.clone())).collect(),
             dialect,
             default_schemas: schema.default_schemas.clone(),
             by_name: HashMap::new(),
             tables: Vec::new(),
+            views_left_out: left_out,
+            functions,
         };
         for (at, table) in tables.iter().enumerate() {
             visible.by_name.entry(visible.key(&table.table.name)).or_insert(at);
@@ -104,6 +127,30 @@ impl VisibleSchema {
         }
     }
 
+    /// The views that a rule allows and that are left out all the same, each with the reason.
+    pub fn views_left_out(&self) -> &[(TableName, String)] {
+        &self.views_left_out
+    }
+
+    /// Functions and operators that are not built in.
+    pub(crate) fn functions(&self) -> &Functions {
+        &self.functions
+    }
+
+    /// An enumeration by its name: without a schema, that of the first default schema that has one.
+    pub(crate) fn labels_type(&self, schema: Option<&str>, name: &str) -> Option<&TableName> {
+        let look = |schema: &str| self.labels.get(&TableName::new(schema, name));
+        match schema {
+            Some(schema) => look(schema),
+            None => self.default_schemas.iter().find_map(|schema| look(schema)),
+        }
+    }
+
+    /// The fields of a column's type, if it has any.
+    pub(crate) fn fields(&self, column_type: &str) -> Option<&[String]> {
+        self.fields.get(column_type).map(Vec::as_slice)
+    }
+
     fn key(&self, name: &TableName) -> (String, String) {
         if self.dialect.folds_names() {
             (name.schema.to_lowercase(), name.name.to_lowercase())
@@ -123,6 +170,17 @@ impl VisibleTable {
             }
         })
     }
+}
+
+/// The types of these tables' columns, alone or in arrays. Those of hidden columns do not exist.
+fn used_types<'a>(
+    schema: &'a Schema,
+    tables: &[VisibleTable],
+) -> impl Iterator<Item = &'a OwnType> + use<'a> {
+    let columns = tables.iter().flat_map(|table| &table.table.columns);
+    let used: HashSet<String> =
+        columns.map(|column| column.column_type.trim_end_matches("[]").to_owned()).collect();
+    schema.types.iter().filter(move |own| used.contains(&own.written))
 }
 
 fn visible_table(table: &Table, rules: &TableRules, judge: &TableJudge<'_>) -> VisibleTable {
@@ -161,15 +219,40 @@ fn visible_table(table: &Table, rules: &TableRules, judge: &TableJudge<'_>) -> V
 struct TableJudge<'a> {
     rules: &'a TableRules,
     tables: HashMap<&'a TableName, &'a Table>,
+    functions: &'a Functions,
 }
 
 /// How deep views may read views. A deeper one counts as one that reads something hidden.
 const MAX_VIEW_DEPTH: usize = 32;
 
 impl<'a> TableJudge<'a> {
-    fn new(schema: &'a Schema, rules: &'a TableRules) -> Self {
+    fn new(schema: &'a Schema, rules: &'a TableRules, functions: &'a Functions) -> Self {
         let tables = schema.tables.iter().map(|table| (&table.name, table)).collect();
-        Self { rules, tables }
+        Self { rules, tables, functions }
+    }
+
+    /// Why a view is left out that the rules allow. One that reads what may not be seen is left out on
+    /// purpose, and has no reason here.
+    fn left_out_for(&self, table: &Table) -> Option<String> {
+        let is_view = matches!(table.kind, TableKind::View | TableKind::MaterializedView);
+        if !is_view || self.is_named(&table.name) {
+            return None;
+        }
+        if table.reads.is_none() {
+            return Some(
+                "what it reads is not known (the role may lack the right to see its definition, or \
+                 it is not understood); name it in `allow_tables` if models may see it"
+                    .to_owned(),
+            );
+        }
+        let call = table.calls.iter().find(|name| !self.functions.reads_nothing_hidden(name))?;
+        let way = match self.functions.standing(call) {
+            Some(FunctionStanding::NotNamed | FunctionStanding::NamedWidely) => {
+                format!("name `{call}` in `allow_functions`, or the view in `allow_tables`,")
+            }
+            _ => "name the view in `allow_tables`".to_owned(),
+        };
+        Some(format!("it calls `{call}`, which might read anything; {way} if models may see it"))
     }
 
     fn shows(&self, table: &Table) -> bool {
@@ -218,6 +301,7 @@ impl<'a> TableJudge<'a> {
         let Some(reads) = &table.reads else { return false };
         depth < MAX_VIEW_DEPTH
             && self.shows_parts(table)
+            && table.calls.iter().all(|name| self.functions.reads_nothing_hidden(name))
             && reads.iter().all(|name| {
                 let Some(read) = self.tables.get(name) else { return false };
                 self.allows(name)

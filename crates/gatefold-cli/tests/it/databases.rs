@@ -97,8 +97,11 @@ async fn what_is_hidden_does_not_exist_and_what_is_masked_has_no_values() {
         "SELECT salary FROM employees",
         "SELECT name FROM employees WHERE email LIKE 'a%'",
         "SELECT upper(email) FROM employees",
-        "SELECT sql FROM sqlite_master",
-        "SELECT name FROM pragma_table_info('employees')",
+        "SELECT * FROM sqlite_stat1",
+        "SELECT name FROM pragma_database_list",
+        "PRAGMA writable_schema = 1",
+        "SHOW TABLES; DROP TABLE employees",
+        "EXPLAIN SELECT name FROM employees",
         "DELETE FROM employees",
         "SELECT 1; DROP TABLE employees",
         "WITH gone AS (DELETE FROM employees RETURNING *) SELECT * FROM gone",
@@ -110,6 +113,45 @@ async fn what_is_hidden_does_not_exist_and_what_is_masked_has_no_values() {
     let unknown = call(&scratch, "query", &json!({ "sql": "SELECT nam FROM employees" }));
     assert!(unknown.json()["error"].as_str().unwrap().contains("`name`"), "{}", unknown.stdout);
     assert_eq!(call(&scratch, "execute", &json!({ "sql": "DELETE FROM employees" })).code, Some(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_schema_is_asked_for_in_many_ways() {
+    let scratch = database(Some(SOURCE)).await;
+    for sql in [
+        "SHOW TABLES",
+        "\\dt",
+        ".tables",
+        "DESCRIBE employees",
+        "\\d employees",
+        "PRAGMA table_info(employees)",
+        "SHOW COLUMNS FROM employees",
+        "SELECT name FROM sqlite_master WHERE type = 'table'",
+        "SELECT sql FROM sqlite_schema",
+        "SELECT name FROM pragma_table_info('employees')",
+        "```sql\nSELECT name FROM employees;\n```",
+        "\"SELECT name FROM employees\"",
+        "SELECT name FROM employees; -- all of them",
+    ] {
+        let text = answer(&scratch, "query", &json!({ "sql": sql })).to_string();
+        assert!(["employees", "reports_to", "Ada"].iter().any(|own| text.contains(own)), "{text}");
+        for hidden in ["secrets", "salary", "hunter2", "@example"] {
+            assert!(!text.contains(hidden), "{sql}: {text}");
+        }
+    }
+    let refused = |sql: &str| {
+        let refused = call(&scratch, "query", &json!({ "sql": sql }));
+        assert_eq!(refused.code, Some(1), "{sql}: {}", refused.stdout);
+        refused.json()["error"].as_str().unwrap().to_owned()
+    };
+    let plan = refused("EXPLAIN QUERY PLAN SELECT name FROM employees");
+    assert!(plan.contains("`explain`") && plan.contains("SELECT name FROM employees"), "{plan}");
+    assert!(refused("USE hr").contains("`list_tables`"));
+    assert!(refused("SELECT name FROM employees WHERE name = “Ada”").contains("straight quotes"));
+    assert!(refused("SELECT * FROM sqlite_stat1").contains("`describe_table`"));
+    assert!(!refused("DESCRIBE secrets").contains("token"));
+    let explained = json!({ "sql": "EXPLAIN SELECT name FROM employees" });
+    assert!(answer(&scratch, "explain", &explained)["plan"].as_str().unwrap().contains("SCAN"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,6 +56,29 @@ impl Edits {
         Ok(())
     }
 
+    /// Replaces a call from its name to the parenthesis that closes it.
+    pub(super) fn replace_call(
+        &mut self,
+        tokens: &[TokenWithSpan],
+        name: Span,
+        text: String,
+    ) -> Result<(), GuardError> {
+        let first = self.token_at(name)?;
+        let mut depth = 0_usize;
+        for (at, token) in tokens.iter().enumerate().skip(first) {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth <= 1 => {
+                    self.replaced.insert(first, (at, text));
+                    return Ok(());
+                }
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+        }
+        Err(unplaced())
+    }
+
     /// The statement with every edit, which reads as the tokens that were judged.
     pub(super) fn rendered(
         &self,

@@ -1,9 +1,9 @@
 //! Which expressions may stand in a statement.
 
 use sqlparser::ast::{
-    AccessExpr, CastFormat, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, InTarget,
-    ObjectName, OrderByExpr, OrderBySort, Query, Subscript, Value, ValueWithSpan, WindowFrameBound,
-    WindowSpec, WindowType,
+    CastFormat, CastKind, CeilFloorKind, DateTimeField, Expr, Ident, InTarget, ObjectName,
+    OrderByExpr, OrderBySort, Query, Value, ValueWithSpan, WindowFrameBound, WindowSpec,
+    WindowType,
 };
 
 use super::error::{GuardError, refused};
@@ -16,7 +16,7 @@ use crate::Dialect;
 const INTRODUCERS: [&str; 6] = ["_utf8", "_utf8mb3", "_utf8mb4", "_latin1", "_ascii", "_binary"];
 
 /// Words that MySQL reads as a function without parentheses, and the parser as a name.
-const MYSQL_WORDS: [&str; 3] = ["utc_date", "utc_time", "utc_timestamp"];
+const MYSQL_WORDS: [&str; 4] = ["current_user", "utc_date", "utc_time", "utc_timestamp"];
 
 impl Inspector<'_> {
     /// Checks an expression whose value is used. No masked column may be in it.
@@ -37,16 +37,44 @@ impl Inspector<'_> {
         &mut self,
         exprs: impl IntoIterator<Item = &'e Expr>,
     ) -> Result<(), GuardError> {
-        exprs.into_iter().try_for_each(|expr| {
-            if let (Expr::Identifier(ident), Dialect::Sqlite) = (expr, self.dialect())
-                && ident.quote_style == Some('"')
-                && let Err(GuardError::UnknownColumn { .. }) = self.named_value(&[ident])
-            {
-                let text = format!("'{}'", ident.value.replace('\'', "''"));
-                return self.edits.replace(ident.span, ident.span, text);
-            }
-            self.expr(expr)
+        exprs.into_iter().try_for_each(|expr| match self.quoted_text(expr) {
+            Some((ident, _)) => self.write_text(ident),
+            None => self.expr(expr),
         })
+    }
+
+    /// A name in double quotes that is no column of SQLite, and the columns that it could be meant for.
+    fn quoted_text<'e>(&self, expr: &'e Expr) -> Option<(&'e Ident, Vec<String>)> {
+        let Expr::Identifier(ident) = expr else { return None };
+        if self.dialect() != Dialect::Sqlite || ident.quote_style != Some('"') {
+            return None;
+        }
+        match self.named_value(&[ident]) {
+            Err(GuardError::UnknownColumn { near, in_tables, .. }) => {
+                Some((ident, [near, in_tables].concat()))
+            }
+            _ => None,
+        }
+    }
+
+    fn write_text(&mut self, ident: &Ident) -> Result<(), GuardError> {
+        let text = format!("'{}'", ident.value.replace('\'', "''"));
+        self.edits.replace(ident.span, ident.span, text)
+    }
+
+    /// Writes a name in double quotes that a query of SQLite selects as the text that it is. A plain word
+    /// that is alone or near to a column is a misspelt one, which its writer had better know.
+    pub(super) fn selected_text(
+        &mut self,
+        expr: &Expr,
+        is_labelled: bool,
+    ) -> Result<bool, GuardError> {
+        let Some((ident, near)) = self.quoted_text(expr) else { return Ok(false) };
+        let is_word = ident.value.chars().all(|c| c.is_alphanumeric() || c == '_');
+        if is_word && (!near.is_empty() || !is_labelled) {
+            return Ok(false);
+        }
+        self.write_text(ident).map(|()| true)
     }
 
     /// Checks an expression that a query selects, and says whether it is a masked column as itself.
@@ -70,6 +98,14 @@ impl Inspector<'_> {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.named(&idents_of(expr)),
             Expr::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             Expr::Value(value) => check_value(value),
+            Expr::IsNull(inner) | Expr::IsNotNull(inner)
+                if matches!(**inner, Expr::QualifiedWildcard(..)) =>
+            {
+                match &**inner {
+                    Expr::QualifiedWildcard(name, _) if self.is_postgres() => self.whole_row(name),
+                    _ => Err(refused("`*` as a value", "name the columns")),
+                }
+            }
             Expr::Nested(inner)
             | Expr::IsFalse(inner)
             | Expr::IsNotFalse(inner)
@@ -232,8 +268,12 @@ impl Inspector<'_> {
                     )),
                 }
             }
-            Expr::Like { expr, pattern, escape_char, any: false, negated: _ }
-            | Expr::ILike { expr, pattern, escape_char, any: false, negated: _ }
+            // `LIKE ANY (ARRAY['a%', 'b%'])`.
+            Expr::Like { any: true, .. } | Expr::ILike { any: true, .. } if !self.is_postgres() => {
+                Err(refused("`LIKE ANY`", "write one `LIKE` for each pattern, with `OR`"))
+            }
+            Expr::Like { expr, pattern, escape_char, any: _, negated: _ }
+            | Expr::ILike { expr, pattern, escape_char, any: _, negated: _ }
             | Expr::SimilarTo { expr, pattern, escape_char, negated: _ } => {
                 self.operands([&**expr, &**pattern])?;
                 self.operands(escape_char.as_deref())
@@ -251,7 +291,7 @@ impl Inspector<'_> {
         refuse_masked(&outputs, place)
     }
 
-    fn named(&mut self, idents: &[&Ident]) -> Result<(), GuardError> {
+    pub(super) fn named(&mut self, idents: &[&Ident]) -> Result<(), GuardError> {
         let what = match self.named_value(idents) {
             Err(GuardError::UnknownColumn { .. }) if self.is_bare_function(idents) => {
                 return Ok(());
@@ -283,43 +323,6 @@ impl Inspector<'_> {
         let [schema, table, _] = idents else { return Ok(()) };
         let text = self.dialect().quoted(&self.name(table));
         self.edits.replace(schema.span, table.span, text)
-    }
-
-    /// `value[1]`, and `(row).column` where the row is a relation's: any other name after a dot may
-    /// call a function in PostgreSQL.
-    fn access(&mut self, root: &Expr, chain: &[AccessExpr]) -> Result<(), GuardError> {
-        let mut chain = chain.iter().peekable();
-        let mut idents = match root {
-            Expr::Nested(inner) if matches!(**inner, Expr::Identifier(_)) => idents_of(inner),
-            root => idents_of(root),
-        };
-        if idents.is_empty() {
-            self.expr(root)?;
-        } else {
-            while let Some(AccessExpr::Dot(Expr::Identifier(field))) =
-                chain.next_if(|access| matches!(access, AccessExpr::Dot(Expr::Identifier(_))))
-            {
-                idents.push(field);
-            }
-            self.named(&idents)?;
-        }
-        for access in chain {
-            match access {
-                AccessExpr::Subscript(Subscript::Index { index }) => self.expr(index)?,
-                AccessExpr::Subscript(Subscript::Slice {
-                    lower_bound,
-                    upper_bound,
-                    stride: None,
-                }) => self.exprs(lower_bound.iter().chain(upper_bound))?,
-                AccessExpr::Subscript(Subscript::Slice { .. }) | AccessExpr::Dot(_) => {
-                    return Err(refused(
-                        "a name after a dot, other than a column's",
-                        "only `table.column` and `array[index]` may be used",
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 
     pub(super) fn ordering(&mut self, order: &[OrderByExpr]) -> Result<(), GuardError> {
@@ -402,7 +405,7 @@ fn check_field(field: &DateTimeField) -> Result<(), GuardError> {
     Err(refused(format!("the unit `{text}`"), "use one such as `YEAR` or `MONTH`"))
 }
 
-fn idents_of(expr: &Expr) -> Vec<&Ident> {
+pub(super) fn idents_of(expr: &Expr) -> Vec<&Ident> {
     match expr {
         Expr::Identifier(ident) => vec![ident],
         Expr::CompoundIdentifier(idents) => idents.iter().collect(),

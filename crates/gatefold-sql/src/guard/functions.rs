@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{
     Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
-    FunctionArgumentList, FunctionArguments, ObjectName, Value,
+    FunctionArgumentList, FunctionArguments, Ident, ObjectName, Value,
 };
 
 use super::constants::{constant, names_column};
@@ -11,6 +11,8 @@ use super::expressions::{check_value, masked};
 use super::function_names::{is_function, table_function_columns};
 use super::inspector::{Inspector, name_parts};
 use super::scopes::OutputColumn;
+use crate::functions::FunctionStanding;
+use crate::{Dialect, TableName};
 
 /// The longest text that one call may be seen to make, in characters, or how often it repeats one. Made
 /// for each row, longer ones eat memory, and MariaDB looks at its timeout once in a thousand rows only.
@@ -100,7 +102,7 @@ impl Inspector<'_> {
         for arg in args {
             self.argument(&called, arg)?;
         }
-        check_sizes(&called, args)?;
+        check_sizes(self.dialect(), &called, args)?;
         let columns = columns
             .unwrap_or_default()
             .iter()
@@ -109,14 +111,40 @@ impl Inspector<'_> {
     }
 
     /// The name of a function that may be called.
-    fn called(&self, name: &ObjectName) -> Result<String, GuardError> {
+    fn called(&mut self, name: &ObjectName) -> Result<String, GuardError> {
         let idents = name_parts(name)?;
-        let bare = self.bare_function(&idents).filter(|name| is_function(self.dialect(), name));
-        bare.ok_or_else(|| self.refused_function(name))
+        match self.bare_function(&idents).filter(|name| is_function(self.dialect(), name)) {
+            Some(bare) => Ok(bare),
+            None => self.own_function(name, &idents),
+        }
+    }
+
+    /// A function that is not built in and that a rule names. It is sent with its schema, so that no
+    /// other one runs.
+    fn own_function(&mut self, name: &ObjectName, idents: &[&Ident]) -> Result<String, GuardError> {
+        let (schema, first, last) = match idents {
+            [last] => (None, *last, *last),
+            [schema, last] => (Some(self.name(schema)), *schema, *last),
+            _ => return Err(self.refused_function(name)),
+        };
+        let visible = self.schema;
+        let bare = self.name(last);
+        let functions = visible.functions();
+        let found = functions.find(schema.as_deref(), visible.default_schemas(), &bare);
+        let Some((own, standing)) = found.filter(|_| self.is_postgres()) else {
+            return Err(self.refused_function(name));
+        };
+        if standing != FunctionStanding::Allowed && !functions.reads_nothing_hidden(&own) {
+            let what = format!("the function `{name}`");
+            return Err(refused(what, refused_standing(&own, standing)));
+        }
+        let text = self.full_name(&own);
+        self.edits.replace(first.span, last.span, text)?;
+        Ok(bare)
     }
 
     /// A function's own name, unless it is of a schema where anybody may have made it.
-    fn bare_function(&self, idents: &[&sqlparser::ast::Ident]) -> Option<String> {
+    pub(super) fn bare_function(&self, idents: &[&Ident]) -> Option<String> {
         match idents {
             [name] if self.is_postgres() => Some(self.name(name)),
             [name] => Some(name.value.to_ascii_lowercase()),
@@ -140,10 +168,14 @@ impl Inspector<'_> {
         // `TIMESTAMPDIFF(DAY, a, b)`: the first one is a word.
         let has_unit = matches!(called, "timestampdiff" | "timestampadd")
             && list.args.first().and_then(value_of).is_some_and(is_unit);
-        for arg in list.args.iter().skip(usize::from(has_unit)) {
+        // `normalize(a, NFC)`: the second one is.
+        let has_form = called == "normalize"
+            && list.args.get(1).and_then(value_of).is_some_and(is_normal_form);
+        let is_word = |at: usize| at == 0 && has_unit || at == 1 && has_form;
+        for (_, arg) in list.args.iter().enumerate().filter(|(at, _)| !is_word(*at)) {
             self.argument(called, arg)?;
         }
-        check_sizes(called, &list.args)?;
+        check_sizes(self.dialect(), called, &list.args)?;
         for clause in &list.clauses {
             match clause {
                 FunctionArgumentClause::IgnoreOrRespectNulls(_)
@@ -167,7 +199,7 @@ impl Inspector<'_> {
         Ok(())
     }
 
-    fn argument(&mut self, called: &str, arg: &FunctionArg) -> Result<(), GuardError> {
+    pub(super) fn argument(&mut self, called: &str, arg: &FunctionArg) -> Result<(), GuardError> {
         let value = match arg {
             // `days => 3`: the name is a parameter's.
             FunctionArg::ExprNamed {
@@ -196,8 +228,8 @@ impl Inspector<'_> {
         }
     }
 
-    /// `count(t.*)`.
-    fn whole_row(&mut self, name: &ObjectName) -> Result<(), GuardError> {
+    /// `count(t.*)` and `t.* IS NULL`.
+    pub(super) fn whole_row(&mut self, name: &ObjectName) -> Result<(), GuardError> {
         let idents = name_parts(name)?;
         let relation = match &*idents {
             [table] => self.relation(&self.name(table)),
@@ -208,12 +240,12 @@ impl Inspector<'_> {
                 Err(masked(&format!("{name}.*"), "as a part of a whole row"))
             }
             Some(relation) if !relation.has_hidden => Ok(()),
-            _ => Err(refused(format!("`{name}.*` in a call"), "name the columns")),
+            _ => Err(refused(format!("`{name}.*` as a value"), "name the columns")),
         }
     }
 }
 
-fn check_sizes(called: &str, args: &[FunctionArg]) -> Result<(), GuardError> {
+fn check_sizes(dialect: Dialect, called: &str, args: &[FunctionArg]) -> Result<(), GuardError> {
     let values: Vec<&Expr> = args.iter().filter_map(value_of).collect();
     if let Some((_, at)) = SIZED.iter().find(|(name, _)| *name == called)
         && let Some(size) = values.get(*at)
@@ -232,7 +264,10 @@ fn check_sizes(called: &str, args: &[FunctionArg]) -> Result<(), GuardError> {
     if called == "generate_series" {
         check_series(&values)?;
     }
-    if matches!(called, "format" | "printf") && values.iter().any(|value| is_wide(value)) {
+    // MySQL's `FORMAT` takes a number and how many digits to keep of it.
+    let is_mysql = matches!(dialect, Dialect::MySql | Dialect::MariaDb);
+    let has_format = matches!(called, "printf" | "sformat") || called == "format" && !is_mysql;
+    if has_format && pads_far(&values) {
         return Err(refused(
             format!("a width of more than {MAX_WIDTH_DIGITS} digits in `{called}`"),
             "write a shorter one",
@@ -242,8 +277,16 @@ fn check_sizes(called: &str, args: &[FunctionArg]) -> Result<(), GuardError> {
 }
 
 fn is_unit(value: &Expr) -> bool {
+    is_word_among(value, |word| UNITS.contains(&word.strip_prefix("sql_tsi_").unwrap_or(word)))
+}
+
+fn is_normal_form(value: &Expr) -> bool {
+    is_word_among(value, |word| matches!(word, "nfc" | "nfd" | "nfkc" | "nfkd"))
+}
+
+fn is_word_among(value: &Expr, is_known: impl Fn(&str) -> bool) -> bool {
     matches!(value, Expr::Identifier(ident)
-        if ident.quote_style.is_none() && UNITS.contains(&&*ident.value.to_ascii_lowercase()))
+        if ident.quote_style.is_none() && is_known(&ident.value.to_ascii_lowercase()))
 }
 
 /// A series from one number to another must be seen to be short, unless a row tells its ends.
@@ -278,12 +321,53 @@ fn value_of(arg: &FunctionArg) -> Option<&Expr> {
     }
 }
 
-/// Whether a text could be a format that pads far.
-fn is_wide(value: &Expr) -> bool {
-    let Expr::Value(value) = value else { return false };
-    let (Value::SingleQuotedString(text) | Value::Number(text, _)) = &value.value else {
-        return false;
+/// Whether a format could pad far: by a width that it has, or by one that an argument gives it.
+fn pads_far(values: &[&Expr]) -> bool {
+    let Some((format, others)) = values.split_first() else { return false };
+    let Some(text) = literal(format) else {
+        // It is not known yet, and what it is made of may be anywhere.
+        return values.iter().filter_map(|value| literal(value)).any(has_long_number);
     };
+    let mut takes_width = false;
+    for part in text.split(['%', '{']).skip(1) {
+        let is_in_spec = |c: &char| !c.is_ascii_alphabetic() && *c != '}';
+        let spec: String = part.chars().take_while(is_in_spec).collect();
+        takes_width |= spec.contains('*');
+        if has_long_number(&spec) {
+            return true;
+        }
+    }
+    takes_width && others.iter().filter_map(|value| literal(value)).any(has_long_number)
+}
+
+fn literal(value: &Expr) -> Option<&str> {
+    let Expr::Value(value) = value else { return None };
+    match &value.value {
+        Value::SingleQuotedString(text) | Value::Number(text, _) => Some(text),
+        _ => None,
+    }
+}
+
+fn has_long_number(text: &str) -> bool {
     let digits = text.split(|c: char| !c.is_ascii_digit());
     digits.map(str::len).any(|length| length > MAX_WIDTH_DIGITS)
+}
+
+/// Why a function that is not built in may not be called, and what would help.
+pub(super) fn refused_standing(name: &TableName, standing: FunctionStanding) -> String {
+    let key = "`allow_functions` of this source";
+    match standing {
+        FunctionStanding::Barred => format!(
+            "`{name}` is VOLATILE or runs a text, so it may do anything, and {key} cannot name it; \
+             built-in functions may be called"
+        ),
+        FunctionStanding::NamedWidely => format!(
+            "`{name}` is STABLE or runs with its owner's rights, so it may read any table; whoever \
+             runs the gateway can name it in {key}, without `*`"
+        ),
+        FunctionStanding::NotNamed | FunctionStanding::Allowed => format!(
+            "only built-in functions may be called, and those that {key} names; whoever runs the \
+             gateway can add `{name}` there"
+        ),
+    }
 }

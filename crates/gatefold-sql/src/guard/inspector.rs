@@ -38,7 +38,11 @@ pub(super) struct Inspector<'a> {
     /// The `WITH` queries that can be named there, the innermost last.
     pub(super) common_tables: Vec<CommonTable>,
     pub(super) edits: Edits,
+    /// Whether what the catalogue says of visible tables may be selected from.
+    pub(super) tells_catalogue: bool,
     pub(super) tables: BTreeSet<TableName>,
+    /// Operators that somebody made, which stand in the edits with their schema.
+    pub(super) own_operators: BTreeSet<String>,
     depth: usize,
     steps: usize,
     relations: usize,
@@ -55,7 +59,9 @@ impl<'a> Inspector<'a> {
             scopes: Vec::new(),
             common_tables: Vec::new(),
             edits: Edits::new(tokens),
+            tells_catalogue: false,
             tables: BTreeSet::new(),
+            own_operators: BTreeSet::new(),
             depth: 0,
             steps: 0,
             relations: 0,

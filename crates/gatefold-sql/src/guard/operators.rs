@@ -1,9 +1,13 @@
-//! Which operators may be used: all that a dialect has built in, since none of them acts or reveals.
+//! Which operators may be used: all that a dialect has built in, since none of them acts or reveals, and
+//! those whose function a rule names.
 
 use sqlparser::ast::{BinaryOperator, UnaryOperator};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::error::{GuardError, refused};
+use super::functions::refused_standing;
 use super::inspector::Inspector;
+use crate::functions::FunctionStanding;
 
 /// Operators of PostgreSQL, and of extensions that search, which the parser has no name for.
 const POSTGRES_OPERATORS: [&str; 34] = [
@@ -13,7 +17,20 @@ const POSTGRES_OPERATORS: [&str; 34] = [
 ];
 
 impl Inspector<'_> {
-    pub(super) fn binary_operator(&self, op: &BinaryOperator) -> Result<(), GuardError> {
+    pub(super) fn binary_operator(&mut self, op: &BinaryOperator) -> Result<(), GuardError> {
+        match op {
+            BinaryOperator::Custom(name)
+                if self.is_postgres() && !POSTGRES_OPERATORS.contains(&name.as_str()) =>
+            {
+                return self.own_operator(op, None, name);
+            }
+            BinaryOperator::PGCustomBinaryOperator(parts) => {
+                if let [schema, name] = &**parts {
+                    return self.own_operator(op, Some(schema), name);
+                }
+            }
+            _ => {}
+        }
         let is_allowed = match op {
             BinaryOperator::Spaceship
             | BinaryOperator::Xor
@@ -24,13 +41,47 @@ impl Inspector<'_> {
             | BinaryOperator::Glob
             | BinaryOperator::Is
             | BinaryOperator::IsNot => !self.is_postgres(),
-            // `OPERATOR(schema.name)`, another form, may name one that somebody has made.
-            BinaryOperator::Custom(name) => {
-                self.is_postgres() && POSTGRES_OPERATORS.contains(&name.as_str())
-            }
+            BinaryOperator::Custom(_) => self.is_postgres(),
             op => is_common(op) || (self.is_postgres() && is_of_postgres(op)),
         };
         self.judged(is_allowed, &op.to_string())
+    }
+
+    /// An operator that somebody made, whose function a rule names. It is sent with its schema, so that
+    /// no other one runs.
+    fn own_operator(
+        &mut self,
+        op: &BinaryOperator,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<(), GuardError> {
+        let written = schema.map(|schema| match schema.strip_prefix('"') {
+            Some(quoted) => quoted.trim_end_matches('"').to_owned(),
+            None => schema.to_ascii_lowercase(),
+        });
+        let visible = self.schema;
+        let functions = visible.functions();
+        let found = functions.operator(written.as_deref(), visible.default_schemas(), name);
+        let Some((own_schema, routine, standing)) = found else {
+            return self.judged(false, &op.to_string());
+        };
+        if standing != FunctionStanding::Allowed {
+            return Err(refused(
+                format!("the operator `{op}`, which runs the function `{routine}`,"),
+                refused_standing(routine, standing),
+            ));
+        }
+        if schema.is_some() || !self.own_operators.insert(name.to_owned()) {
+            return Ok(());
+        }
+        let text = format!("OPERATOR({}.{name})", self.dialect().quoted(own_schema));
+        let sign = Token::CustomBinaryOperator(name.to_owned());
+        for TokenWithSpan { token, span } in self.tokens {
+            if *token == sign {
+                self.edits.replace(*span, *span, text.clone())?;
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn unary_operator(&self, op: UnaryOperator) -> Result<(), GuardError> {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Whitespace, Word};
 
 use crate::Dialect;
 
@@ -26,8 +26,88 @@ pub(super) fn parsed(dialect: Dialect, tokens: &[TokenWithSpan]) -> Vec<TokenWit
                 parsed[*at].token = instead.clone();
             }
         }
+        if dialect != Dialect::Postgres {
+            rewrite_parentheses(&mut parsed, tokens, seen.get(start..).unwrap_or_default());
+        }
     }
     parsed
+}
+
+/// The words that a query begins with.
+const QUERY_WORDS: [&str; 4] = ["SELECT", "VALUES", "WITH", "TABLE"];
+
+/// Rewrites what some words and their parentheses mean to MySQL or SQLite and not to the parser.
+fn rewrite_parentheses(parsed: &mut [TokenWithSpan], tokens: &[TokenWithSpan], seen: &[usize]) {
+    let [word, open, within @ ..] = seen else { return };
+    let word_is = |text: &str| is_word(&tokens[*word].token, text);
+    if tokens[*open].token != Token::LParen {
+        return;
+    }
+    // `FROM (a, b)` and `JOIN (a, b)`: a join without a condition.
+    if word_is("JOIN") || word_is("FROM") {
+        let begins = within.first().map(|at| &tokens[*at].token);
+        let is_query = |first: &Token| {
+            let begins_query = |text: &&str| is_word(first, text);
+            *first == Token::LParen || QUERY_WORDS.iter().any(begins_query)
+        };
+        if begins.is_some_and(is_query) {
+            return;
+        }
+        for comma in own_commas(tokens, within) {
+            parsed[comma].token = Token::make_keyword("JOIN");
+        }
+    }
+    // `INTERVAL(a, b)` is a function, and `INTERVAL (a) DAY` is none.
+    if word_is("INTERVAL") && own_commas(tokens, within).next().is_some() {
+        let (value, quote_style) = ("interval".to_owned(), Some('`'));
+        parsed[*word].token = Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword });
+    }
+    // `CHAR(65 USING utf8mb4)`.
+    if word_is("CHAR") {
+        let inner = within.get(..end_of_parentheses(tokens, within)).unwrap_or_default();
+        if let [.., using, charset] = inner
+            && is_word(&tokens[*using].token, "USING")
+            && is_charset(&tokens[*charset].token)
+        {
+            for at in [*using, *charset] {
+                parsed[at].token = Token::Whitespace(Whitespace::Space);
+            }
+        }
+    }
+}
+
+/// The commas between what stands in parentheses, without those in parentheses within. The first token
+/// is the one behind the opening one.
+fn own_commas<'t>(
+    tokens: &'t [TokenWithSpan],
+    within: &'t [usize],
+) -> impl Iterator<Item = usize> + 't {
+    let inner = within.get(..end_of_parentheses(tokens, within)).unwrap_or_default();
+    let mut depth = 0_usize;
+    let is_own_comma = move |at: &usize| {
+        match tokens[*at].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::Comma => return depth == 0,
+            _ => {}
+        }
+        false
+    };
+    inner.iter().copied().filter(is_own_comma)
+}
+
+/// Where the parenthesis is closed that was opened before the first of these tokens.
+fn end_of_parentheses(tokens: &[TokenWithSpan], within: &[usize]) -> usize {
+    let mut depth = 1_usize;
+    let closes = |at: &usize| {
+        match tokens[*at].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    };
+    within.iter().position(closes).unwrap_or(0)
 }
 
 /// Which of four tokens the parser does not know, and what it knows instead.

@@ -46,7 +46,8 @@ impl PathNames {
         let mut last = None;
         while let Some(token) = tokens.next() {
             match token {
-                Token::Word(_) if last == Some(&Token::Period) => {}
+                // With its schema, as in `public.net` and `OPERATOR(public.===)`.
+                _ if last == Some(&Token::Period) => {}
                 Token::Word(word) => names.add_word(word, tokens.peek() == Some(&&Token::LParen)),
                 token => names.add_operator(token),
             }
@@ -114,5 +115,6 @@ mod tests {
         check("SELECT 1 FROM t WHERE a BETWEEN 1 AND 2", &[], &["<", "<=", ">", ">="], &[]);
         check("SELECT a::citext, \"Lower\" (1), \"lower\"(2)", &["lower"], &[], &["citext"]);
         check("SELECT a <-> b, 'lower(x) + 1'", &[], &["<->"], &[]);
+        check("SELECT a OPERATOR(\"public\".===) b, a * 1", &[], &["*"], &[]);
     }
 }

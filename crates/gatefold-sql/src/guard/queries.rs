@@ -5,6 +5,7 @@ use sqlparser::ast::{
     OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, Table, Values, With,
 };
 
+use super::LimitForm;
 use super::constants::constant;
 use super::error::{GuardError, refused};
 use super::expressions::{check_order, masked, refuse_masked};
@@ -16,14 +17,28 @@ use crate::Dialect;
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Shape {
     pub(super) has_order: bool,
-    pub(super) has_limit: bool,
+    pub(super) limit: LimitForm,
 }
 
 pub(super) fn shape(query: &Query) -> Shape {
-    Shape {
-        has_order: query.order_by.is_some(),
-        has_limit: query.limit_clause.is_some() || query.fetch.is_some(),
-    }
+    let (has_limit, has_offset) = match &query.limit_clause {
+        Some(LimitClause::OffsetCommaLimit { .. }) => {
+            return Shape { has_order: query.order_by.is_some(), limit: LimitForm::Comma };
+        }
+        Some(LimitClause::LimitOffset { limit, offset, limit_by: _ }) => {
+            (limit.is_some(), offset.is_some())
+        }
+        None => (false, false),
+    };
+    let limit = match (query.fetch.is_some(), has_limit, has_offset) {
+        (true, _, false) => LimitForm::Fetch,
+        (true, _, true) => LimitForm::OffsetFetch,
+        (false, true, true) => LimitForm::LimitOffset,
+        (false, true, false) => LimitForm::Limit,
+        (false, false, true) => LimitForm::Offset,
+        (false, false, false) => LimitForm::None,
+    };
+    Shape { has_order: query.order_by.is_some(), limit }
 }
 
 impl Inspector<'_> {

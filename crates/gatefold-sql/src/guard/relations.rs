@@ -78,26 +78,60 @@ impl<'a> Inspector<'a> {
         let is_plain = with_hints.is_empty()
             && version.is_none()
             && partitions.is_empty()
-            && json_path.is_none()
-            && inheritance.is_none();
+            && json_path.is_none();
         if !is_plain {
             return Err(refused(
-                format!("a hint, version, partition or `ONLY` at `{name}`"),
+                format!("a hint, version or partition at `{name}`"),
                 "name the table, with an alias at most",
             ));
         }
         if let Some(TableFunctionArgs { args, settings: None }) = args {
+            if let Some(relation) = self.searched_table(name, args)? {
+                return self.add(relation, alias.as_ref());
+            }
+            let idents = name_parts(name)?;
+            if let Some(relation) = self.catalogue_function(&idents, args, alias.is_some())? {
+                return self.add(relation, alias.as_ref());
+            }
             return self.function_table(name, args, *with_ordinality, alias.as_ref());
         }
         if args.is_some() || *with_ordinality {
             return Err(refused(format!("this way to use `{name}`"), "name the table"));
         }
-        let has_extras = sample.is_some() || !index_directives.is_empty();
+        let has_extras = sample.is_some() || !index_directives.is_empty() || inheritance.is_some();
         if let Some(sample) = sample {
             self.sample(sample)?;
         }
         let relation = self.table_or_query(name, alias.is_some(), has_extras)?;
         self.add(relation, alias.as_ref())
+    }
+
+    /// `notes('word')`: a full-text table, of which nothing is hidden, with what is searched in it.
+    fn searched_table(
+        &mut self,
+        name: &ObjectName,
+        args: &[FunctionArg],
+    ) -> Result<Option<Relation>, GuardError> {
+        let idents = name_parts(name)?;
+        let (schema, last) = match &*idents {
+            [last] => (None, *last),
+            [schema, last] => (Some(self.name(schema)), *last),
+            _ => return Ok(None),
+        };
+        let found = self.schema.table(schema.as_deref(), &self.name(last));
+        let Some(mut relation) = found.map(|table| self.relation_of(table)) else {
+            return Ok(None);
+        };
+        if relation.search_columns.is_empty() {
+            return Ok(None);
+        }
+        for arg in args {
+            self.argument("match", arg)?;
+        }
+        let (table, first, last) = self.visible_table(&idents)?;
+        relation.name = Some(self.name(last));
+        self.qualify(table, first, last)?;
+        Ok(Some(relation))
     }
 
     fn table_or_query(
@@ -123,13 +157,16 @@ impl<'a> Inspector<'a> {
                 return Ok(Relation::new(Some(bare.clone()), vec![unmasked(&bare)]));
             }
         }
+        if !has_extras && let Some(relation) = self.catalogue_table(&idents, is_aliased)? {
+            return Ok(relation);
+        }
         let (table, first, last) = self.visible_table(&idents)?;
         let mut relation = self.relation_of(table);
         relation.name = Some(self.name(last));
         if table.has_hidden || relation.has_masked() {
             if has_extras {
                 return Err(refused(
-                    format!("a sample or an index hint at `{name}`"),
+                    format!("a sample, an index hint or `ONLY` at `{name}`"),
                     "this table can only be named as it is",
                 ));
             }
@@ -177,7 +214,7 @@ impl<'a> Inspector<'a> {
         self.edits.replace(first.span, last.span, text)
     }
 
-    fn full_name(&self, name: &TableName) -> String {
+    pub(super) fn full_name(&self, name: &TableName) -> String {
         let dialect = self.dialect();
         format!("{}.{}", dialect.quoted(&name.schema), dialect.quoted(&name.name))
     }
@@ -209,7 +246,19 @@ impl<'a> Inspector<'a> {
             .map(|column| OutputColumn { name: column.name.clone(), is_masked: column.is_masked });
         let columns: Vec<_> = columns.collect();
         let is_open = !table.has_hidden && !columns.iter().any(|column| column.is_masked);
+        let own = table.table.columns.iter();
+        let fields = own.filter_map(|column| {
+            let fields = self.schema.fields(&column.column_type)?;
+            Some((column.name.clone(), fields.to_vec()))
+        });
+        let search_columns = if is_open && table.table.is_full_text {
+            vec![table.table.name.name.clone(), "rank".to_owned()]
+        } else {
+            Vec::new()
+        };
         Relation {
+            fields: fields.collect(),
+            search_columns,
             schema: Some(table.table.name.schema.clone()),
             name: Some(table.table.name.name.clone()),
             columns,
@@ -325,6 +374,9 @@ impl<'a> Inspector<'a> {
             relation.name = Some(self.name(name));
             for (column, renamed) in relation.columns.iter_mut().zip(columns) {
                 column.name = self.name(&renamed.name);
+            }
+            if !columns.is_empty() {
+                relation.fields.clear();
             }
         }
         self.count_relation(relation.columns.len())?;

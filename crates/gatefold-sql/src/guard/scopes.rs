@@ -22,6 +22,10 @@ pub(super) struct Relation {
     pub(super) has_rowid: bool,
     /// Whether the server sees more columns in it than are known here.
     pub(super) has_hidden: bool,
+    /// The columns whose values have fields, and the names of those.
+    pub(super) fields: Vec<(String, Vec<String>)>,
+    /// Columns that `*` leaves out: a full-text table is searched by them.
+    pub(super) search_columns: Vec<String>,
 }
 
 /// The names that one query adds.
@@ -69,7 +73,8 @@ impl Relation {
         let found = self.columns.iter().filter(|column| same_name(dialect, &column.name, name));
         let found = found.fold(None, |seen, column| Some(seen == Some(true) || column.is_masked));
         let is_rowid = || self.has_rowid && ROW_IDS.iter().any(|id| name.eq_ignore_ascii_case(id));
-        found.or_else(|| is_rowid().then_some(false))
+        let is_search = || self.search_columns.iter().any(|own| same_name(dialect, own, name));
+        found.or_else(|| (is_rowid() || is_search()).then_some(false))
     }
 
     pub(super) fn is_called(&self, dialect: Dialect, schema: Option<&str>, name: &str) -> bool {

@@ -169,8 +169,16 @@ impl Inspector<'_> {
 
     fn projection(&mut self, items: &[SelectItem]) -> Result<Vec<OutputColumn>, GuardError> {
         let mut outputs = Vec::with_capacity(items.len());
+        let is_bare = self.scopes.last().is_none_or(|scope| scope.relations.is_empty());
+        let is_labelled = items.len() > 1 || is_bare;
         for item in items {
             match item {
+                SelectItem::UnnamedExpr(expr) if self.selected_text(expr, is_labelled)? => {
+                    outputs.push(OutputColumn { name: expr.to_string(), is_masked: false });
+                }
+                SelectItem::ExprWithAlias { expr, alias } if self.selected_text(expr, true)? => {
+                    outputs.push(OutputColumn { name: self.name(alias), is_masked: false });
+                }
                 SelectItem::UnnamedExpr(expr) => {
                     let is_masked = self.selected(expr)?;
                     outputs.push(OutputColumn { name: self.output_name(expr), is_masked });

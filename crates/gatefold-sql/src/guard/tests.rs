@@ -1,10 +1,13 @@
 use super::*;
 use crate::{Column, ColumnPattern, Dialect, Schema, Table, TableKind, TablePattern, TableRules};
 
+mod catalogue;
 mod corpus;
+mod forms;
 mod masks;
 mod mixtures;
 mod names;
+mod own;
 mod sizes;
 mod strings;
 mod writes;
@@ -49,6 +52,8 @@ fn table(dialect: Dialect, name: &str, kind: TableKind, columns: &[&str]) -> Tab
         indexes: Vec::new(),
         reads: Some(Vec::new()),
         parts: Vec::new(),
+        calls: Vec::new(),
+        is_full_text: false,
     }
 }
 
@@ -67,6 +72,7 @@ fn visible(dialect: Dialect, rules: Rules) -> VisibleSchema {
             table(dialect, "staff", TableKind::View, &["id", "name"]),
         ],
         tables_left_out: 0,
+        ..Schema::default()
     };
     let column = |text: &str| ColumnPattern::new(text).unwrap();
     let mut made =

@@ -11,7 +11,7 @@ use sqlparser::dialect::{
     Dialect as ParserDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
 };
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer, Whitespace, Word};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan, Tokenizer, Whitespace, Word};
 
 use super::error::{GuardError, refused, too_deep};
 use crate::Dialect;
@@ -80,9 +80,29 @@ pub(super) fn read(dialect: Dialect, sql: &str) -> Result<Vec<TokenWithSpan>, Gu
         if is_space(&token) && read.last().is_none_or(|last| is_space(&last.token)) {
             continue;
         }
+        if dialect == Dialect::Postgres && join_operator(read.last_mut(), &token, span) {
+            continue;
+        }
         read.push(TokenWithSpan { token, span });
     }
     Ok(read)
+}
+
+/// Adds an equals sign to one that begins with two, as PostgreSQL reads `===`: the tokenizer knows `==`
+/// only, which is no operator there.
+fn join_operator(last: Option<&mut TokenWithSpan>, token: &Token, span: Span) -> bool {
+    let Some(last) = last.filter(|last| last.span.end == span.start) else { return false };
+    let signs = match &last.token {
+        Token::DoubleEq => "==",
+        Token::CustomBinaryOperator(signs) if signs.starts_with("==") => signs.as_str(),
+        _ => return false,
+    };
+    if !matches!(token, Token::Eq | Token::DoubleEq) {
+        return false;
+    }
+    last.token = Token::CustomBinaryOperator(format!("{signs}{token}"));
+    last.span.end = span.end;
+    true
 }
 
 /// The text of a token as a server reads it.

@@ -4,10 +4,11 @@ use sqlparser::ast::{ArrayElemTypeDef, DataType, ObjectName};
 
 use super::error::{GuardError, refused};
 use super::inspector::{Inspector, name_parts};
+use crate::Dialect;
 
 /// Built-in types that the parser has no name for, and those of extensions for texts, keys and
 /// places. The `reg…` types are not among them: they tell whether a table exists.
-const NAMED_TYPES: [&str; 68] = [
+const NAMED_TYPES: [&str; 69] = [
     "bit",
     "bool",
     "box",
@@ -56,6 +57,7 @@ const NAMED_TYPES: [&str; 68] = [
     "nummultirange",
     "numeric",
     "numrange",
+    "oid",
     "path",
     "point",
     "polygon",
@@ -78,8 +80,8 @@ const NAMED_TYPES: [&str; 68] = [
     "vector",
 ];
 
-/// The type names of SQLite, which takes any word for one.
-const SQLITE_TYPES: [&str; 4] = ["signed", "unsigned", "blob", "nchar"];
+/// Type names of MySQL that the parser has none for.
+const MYSQL_TYPES: [&str; 5] = ["signed", "unsigned", "blob", "nchar", "year"];
 
 /// Whether this is a type that PostgreSQL finds by its name.
 pub(super) fn is_named_type(name: &str) -> bool {
@@ -105,19 +107,34 @@ impl Inspector<'_> {
         }
     }
 
-    fn named_type(&self, name: &ObjectName) -> Result<(), GuardError> {
+    fn named_type(&mut self, name: &ObjectName) -> Result<(), GuardError> {
         let idents = name_parts(name)?;
-        let last = match &*idents {
-            [last] => last,
-            [schema, last] if self.is_postgres() && self.name(schema) == "pg_catalog" => last,
+        let (schema, first, last) = match &*idents {
+            [last] => (None, *last, *last),
+            [schema, last] if self.is_postgres() => (Some(self.name(schema)), *schema, *last),
             _ => return Err(refused_type(name)),
         };
-        let last = last.value.to_ascii_lowercase();
-        if NAMED_TYPES.contains(&&*last) || (!self.is_postgres() && SQLITE_TYPES.contains(&&*last))
-        {
+        let lower = last.value.to_ascii_lowercase();
+        let is_known = match self.dialect() {
+            // It takes any word for one.
+            Dialect::Sqlite => true,
+            Dialect::Postgres => NAMED_TYPES.contains(&&*lower),
+            Dialect::MySql | Dialect::MariaDb => {
+                NAMED_TYPES.contains(&&*lower) || MYSQL_TYPES.contains(&&*lower)
+            }
+        };
+        if is_known && schema.as_deref().is_none_or(|schema| schema == "pg_catalog") {
             return Ok(());
         }
-        Err(refused_type(name))
+        // An enumeration of a column that may be seen: to read one of its labels runs nothing else.
+        let visible = self.schema;
+        match visible.labels_type(schema.as_deref(), &self.name(last)) {
+            Some(own) if self.is_postgres() => {
+                let text = self.full_name(own);
+                self.edits.replace(first.span, last.span, text)
+            }
+            _ => Err(refused_type(name)),
+        }
     }
 }
 
@@ -190,6 +207,6 @@ fn refused_type(name: &impl std::fmt::Display) -> GuardError {
     refused(
         format!("the type `{name}`"),
         "values may be cast to built-in types such as `text`, `integer`, `numeric`, `date` or \
-         `jsonb`",
+         `jsonb`, and to an enumeration of a column",
     )
 }

@@ -73,6 +73,7 @@ async fn read_in_transaction(
         default_schemas: facts.database.iter().cloned().collect(),
         tables: tables.into_values().collect(),
         tables_left_out,
+        ..Schema::default()
     };
     if definitions.is_empty() {
         return Ok(schema);
@@ -110,6 +111,8 @@ async fn tables(lease: &mut MySqlLease, scope: &str) -> Result<Tables, DatabaseE
             indexes: Vec::new(),
             reads: if is_view || is_elsewhere { None } else { Some(Vec::new()) },
             parts: Vec::new(),
+            calls: Vec::new(),
+            is_full_text: false,
         };
         tables.insert(name, table);
     }

@@ -16,7 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::errors::{Statement, connect_error};
-use super::session::{self, TransactionMode};
+use super::session::{self, TransactionEnd, TransactionMode};
 use super::texts::text;
 use super::{path, privileges};
 use crate::guard::PathNames;
@@ -129,7 +129,8 @@ impl Connections {
 
     fn lease(self: &Arc<Self>, idle: IdleConnection, permit: OwnedSemaphorePermit) -> Lease {
         let connections = Arc::clone(self);
-        Lease { held: Some(HeldConnection { idle, permit, process: None }), connections }
+        let held = HeldConnection { idle, permit, process: None, locks_before: 0 };
+        Lease { held: Some(held), connections }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<IdleConnection>> {
@@ -214,6 +215,8 @@ fn options(
         .database(address.database.as_deref().unwrap_or(user))
         .ssl_mode(mode)
         .application_name("gatefold")
+        // Each transaction sets it: a pooler refuses what it does not know at the start of a session.
+        .extra_float_digits(None)
         .disable_statement_logging();
     let options = match &tls.ca {
         Some(ca) => options.ssl_root_cert(ca),
@@ -235,6 +238,8 @@ struct HeldConnection {
     permit: OwnedSemaphorePermit,
     /// The server's process that runs this transaction.
     process: Option<i32>,
+    /// How many advisory locks the session held before.
+    locks_before: u64,
 }
 
 impl Lease {
@@ -249,7 +254,9 @@ impl Lease {
     async fn begin(&mut self, mode: TransactionMode, limit: Duration) -> Result<(), sqlx::Error> {
         let begin = session::begin(mode, limit, &self.held().idle.settings);
         let rows = self.run(begin).await?;
-        self.held().process = rows.first().and_then(|row| text(row, 0)?.parse().ok());
+        let held = self.held();
+        held.process = rows.first().and_then(|row| text(row, 0)?.parse().ok());
+        held.locks_before = rows.first().and_then(|row| text(row, 1)?.parse().ok()).unwrap_or(0);
         Ok(())
     }
 
@@ -278,13 +285,15 @@ impl Lease {
 
     /// Rolls back and keeps the connection for the next one.
     pub(super) async fn end(mut self) {
-        if let Ok(Ok(_)) = timeout(END_TIMEOUT, self.run(session::ROLL_BACK)).await {
+        let end = session::end(TransactionEnd::RollBack, self.held().locks_before);
+        if let Ok(Ok(_)) = timeout(END_TIMEOUT, self.run(end)).await {
             self.keep();
         }
     }
 
     pub(super) async fn commit(mut self) -> Result<(), sqlx::Error> {
-        self.run(session::COMMIT).await?;
+        let end = session::end(TransactionEnd::Commit, self.held().locks_before);
+        self.run(end).await?;
         self.keep();
         Ok(())
     }

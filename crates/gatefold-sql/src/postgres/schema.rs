@@ -15,13 +15,22 @@ use tokio::time::timeout;
 use super::connections::Connections;
 use super::errors::Statement;
 use super::session::TransactionMode;
-use crate::{Column, DatabaseError, ForeignKey, Index, Schema, Table, TableKind, TableName};
+use crate::{
+    Column, DatabaseError, ForeignKey, Index, Operator, OwnType, Routine, Schema, Table, TableKind,
+    TableName, Volatility,
+};
 
 /// How long reading all of it may take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most keys, the most indexes, the most parts and the most tables that views read, over all tables.
 const MAX_PARTS: i64 = 200_000;
+
+/// The most functions, and the most operators, that are not built in.
+const MAX_ROUTINES: i64 = 20_000;
+
+/// The most types of columns that somebody made.
+const MAX_TYPES: i64 = 10_000;
 
 const HEAD: &str = "\
     SELECT pg_catalog.concat('PostgreSQL ', pg_catalog.current_setting('server_version')), \
@@ -90,7 +99,7 @@ const PARTS: &str = "\
     JOIN pg_catalog.pg_class AS c ON c.oid = part.id \
     JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace LIMIT $2";
 
-/// What views read, and whether they call a function that may read anything.
+/// What views read, and the functions that they call and that may read anything.
 ///
 /// The server records no dependency on what is part of itself, which is below the number 16384
 /// (`FirstNormalObjectId` in its sources), so that such tables and functions are taken from the view's
@@ -107,7 +116,8 @@ const READS: &str = "\
      ELSE 'pg_catalog.pg_proc'::regclass END, m.part[2]::oid \
      FROM view, LATERAL pg_catalog.regexp_matches(view.query, \
      ':(relid|funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m(part)) \
-    SELECT part.ev_class, n.nspname::text, c.relname::text, p.oid IS NOT NULL FROM part \
+    SELECT part.ev_class, n.nspname::text, c.relname::text, pn.nspname::text, p.proname::text \
+    FROM part \
     LEFT JOIN pg_catalog.pg_class AS c ON c.oid = part.id \
     AND part.kind = 'pg_catalog.pg_class'::regclass \
     LEFT JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
@@ -116,7 +126,57 @@ const READS: &str = "\
     AND CASE WHEN p.oid >= 16384 THEN p.provolatile <> 'i' ELSE p.proname ~ '_to_xml' \
     OR p.provolatile = 'v' AND p.proname NOT IN ('random', 'clock_timestamp', 'timeofday', \
     'gen_random_uuid') END \
+    LEFT JOIN pg_catalog.pg_namespace AS pn ON pn.oid = p.pronamespace \
     WHERE part.id <> part.ev_class AND (c.oid IS NOT NULL OR p.oid IS NOT NULL) LIMIT $2";
+
+/// The functions that are not built in and that the role may call. An aggregate counts by what it runs.
+const ROUTINES: &str = "\
+    SELECT n.nspname::text, p.proname::text, \
+    pg_catalog.bool_or(p.provolatile = 'v' OR p.prokind = 'a' AND EXISTS (\
+     SELECT FROM pg_catalog.pg_aggregate AS a JOIN pg_catalog.pg_proc AS step \
+     ON step.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, \
+     a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn) \
+     WHERE a.aggfnoid = p.oid AND step.provolatile = 'v')), \
+    pg_catalog.bool_or(p.provolatile = 's' OR p.prokind = 'a' AND EXISTS (\
+     SELECT FROM pg_catalog.pg_aggregate AS a JOIN pg_catalog.pg_proc AS step \
+     ON step.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, \
+     a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn) \
+     WHERE a.aggfnoid = p.oid AND step.provolatile = 's')), \
+    pg_catalog.bool_or(p.prosecdef), \
+    pg_catalog.bool_and(EXISTS (SELECT FROM pg_catalog.pg_depend AS d \
+     WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')) \
+    FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace \
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND p.prokind <> 'p' \
+    AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+    AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE') \
+    GROUP BY n.nspname, p.proname ORDER BY n.nspname, p.proname LIMIT $1";
+
+/// The operators that neither the server nor an extension has, and what they run.
+const OPERATORS: &str = "\
+    SELECT DISTINCT n.nspname::text, o.oprname::text, pn.nspname::text, p.proname::text \
+    FROM pg_catalog.pg_operator AS o JOIN pg_catalog.pg_namespace AS n ON n.oid = o.oprnamespace \
+    JOIN pg_catalog.pg_proc AS p ON p.oid = o.oprcode \
+    JOIN pg_catalog.pg_namespace AS pn ON pn.oid = p.pronamespace \
+    WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' \
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d \
+    WHERE d.classid = 'pg_catalog.pg_operator'::regclass AND d.objid = o.oid AND d.deptype = 'e') \
+    ORDER BY 1, 2, 3, 4 LIMIT $1";
+
+/// The enumerations and the types with fields that columns have, alone or in arrays. A table makes a
+/// type too, which is not among them.
+const TYPES: &str = "\
+    SELECT DISTINCT n.nspname::text, t.typname::text, pg_catalog.format_type(t.oid, NULL), \
+    ARRAY(SELECT f.attname::text FROM pg_catalog.pg_attribute AS f \
+     WHERE f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped ORDER BY f.attnum) \
+    FROM pg_catalog.unnest($1::oid[]) AS x(id) \
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid = x.id AND a.attnum > 0 AND NOT a.attisdropped \
+    JOIN pg_catalog.pg_type AS own ON own.oid = a.atttypid \
+    JOIN pg_catalog.pg_type AS t ON t.oid = CASE WHEN own.typcategory = 'A' THEN own.typelem \
+     ELSE own.oid END \
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace \
+    LEFT JOIN pg_catalog.pg_class AS c ON c.oid = t.typrelid \
+    WHERE (t.typtype = 'e' OR t.typtype = 'c' AND c.relkind = 'c') AND n.nspname !~ '^pg_' \
+    AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') LIMIT $2";
 
 pub(super) async fn read(connections: &Arc<Connections>) -> Result<Schema, DatabaseError> {
     let mut lease = connections.begin(TransactionMode::Snapshot, TIMEOUT).await?;
@@ -152,21 +212,65 @@ async fn read_from(connection: &mut PgConnection) -> Result<Schema, sqlx::Error>
     for row in &reads {
         found.add_read(row, is_whole)?;
     }
-    let parts = parts(connection, PARTS, &found.ids, MAX_PARTS).await?;
-    if i64::try_from(parts.len()).is_ok_and(|count| count >= MAX_PARTS) {
+    let all_parts = parts(connection, PARTS, &found.ids, MAX_PARTS).await?;
+    if i64::try_from(all_parts.len()).is_ok_and(|count| count >= MAX_PARTS) {
         // Some are missing, and nothing tells of which table.
         found.tables.iter_mut().for_each(|table| table.reads = None);
     }
-    for row in &parts {
+    for row in &all_parts {
         found.add_part(row)?;
     }
+    let mut types = Vec::new();
+    for row in parts(connection, TYPES, &found.ids, MAX_TYPES).await? {
+        let name = TableName { schema: row.try_get(0)?, name: row.try_get(1)? };
+        types.push(OwnType { name, written: row.try_get(2)?, fields: row.try_get(3)? });
+    }
+    let (routines, operators) = (routines(connection).await?, operators(connection).await?);
     let read = i64::try_from(tables.len()).unwrap_or(i64::MAX);
     Ok(Schema {
+        routines,
+        operators,
+        types,
         version: head.try_get(0)?,
         default_schemas: head.try_get(1)?,
         tables: found.tables,
         tables_left_out: usize::try_from(total - read).unwrap_or(0),
     })
+}
+
+async fn routines(connection: &mut PgConnection) -> Result<Vec<Routine>, sqlx::Error> {
+    let rows = sqlx::query(ROUTINES).bind(MAX_ROUTINES).persistent(false);
+    let mut routines = Vec::new();
+    for row in rows.fetch_all(connection).await? {
+        let (is_volatile, is_stable): (bool, bool) = (row.try_get(2)?, row.try_get(3)?);
+        routines.push(Routine {
+            name: TableName { schema: row.try_get(0)?, name: row.try_get(1)? },
+            volatility: match (is_volatile, is_stable) {
+                (true, _) => Volatility::Volatile,
+                (false, true) => Volatility::Stable,
+                (false, false) => Volatility::Immutable,
+            },
+            as_owner: row.try_get(4)?,
+            of_extension: row.try_get(5)?,
+        });
+    }
+    Ok(routines)
+}
+
+async fn operators(connection: &mut PgConnection) -> Result<Vec<Operator>, sqlx::Error> {
+    let rows = sqlx::query(OPERATORS).bind(MAX_ROUTINES).persistent(false);
+    let mut operators = Vec::new();
+    for row in rows.fetch_all(connection).await? {
+        operators.push(Operator {
+            name: TableName { schema: row.try_get(0)?, name: row.try_get(1)? },
+            routine: TableName { schema: row.try_get(2)?, name: row.try_get(3)? },
+        });
+    }
+    if i64::try_from(operators.len()).is_ok_and(|count| count >= MAX_ROUTINES) {
+        // One of several functions behind the last name may be missing.
+        operators.clear();
+    }
+    Ok(operators)
 }
 
 async fn parts(
@@ -266,15 +370,17 @@ impl CatalogueTables {
     }
 
     fn add_read(&mut self, row: &PgRow, is_whole: bool) -> Result<(), sqlx::Error> {
-        let name: Option<String> = row.try_get(1)?;
-        let table: Option<String> = row.try_get(2)?;
-        let calls_function: bool = row.try_get(3)?;
+        let name = |at: usize| -> Result<Option<TableName>, sqlx::Error> {
+            let schema: Option<String> = row.try_get(at)?;
+            let name: Option<String> = row.try_get(at + 1)?;
+            Ok(schema.zip(name).map(|(schema, name)| TableName { schema, name }))
+        };
+        let (read, called) = (name(1)?, name(3)?);
         let Some(view) = self.table_of(row)? else { return Ok(()) };
-        match name.zip(table) {
-            Some((schema, name)) if is_whole && !calls_function => {
-                view.reads.iter_mut().for_each(|reads| {
-                    reads.push(TableName { schema: schema.clone(), name: name.clone() });
-                });
+        match (read, called) {
+            (_, Some(called)) if is_whole => view.calls.push(called),
+            (Some(read), None) if is_whole => {
+                view.reads.iter_mut().for_each(|reads| reads.push(read.clone()));
             }
             _ => view.reads = None,
         }
@@ -319,6 +425,8 @@ fn table(row: &PgRow) -> Result<Table, sqlx::Error> {
         indexes: Vec::new(),
         reads: Some(Vec::new()),
         parts: Vec::new(),
+        calls: Vec::new(),
+        is_full_text: false,
     })
 }
 

@@ -60,14 +60,19 @@ pub(super) fn applicable() -> String {
     )
 }
 
+/// The advisory locks that the server's session holds. A pooler may have given it to others before, whose
+/// locks those are.
+const HELD_LOCKS: &str = "SELECT pg_catalog.count(*) AS held FROM pg_catalog.pg_locks \
+     WHERE locktype = 'advisory' AND pid = pg_catalog.pg_backend_pid()";
+
 /// A statement that sets all of some settings until the transaction ends, and answers the number of the
-/// server's process.
+/// server's process and how many advisory locks its session holds.
 pub(super) fn settings<'a>(applicable: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let set = |(name, value)| {
         format!(", pg_catalog.set_config({}, {}, true)", literal(name), literal(value))
     };
     let sets: Vec<_> = applicable.map(set).collect();
-    format!("SELECT pg_catalog.pg_backend_pid()::text{}", sets.concat())
+    format!("SELECT pg_catalog.pg_backend_pid()::text, ({HELD_LOCKS})::text{}", sets.concat())
 }
 
 /// A text that reads the same whatever `standard_conforming_strings` is.
@@ -98,10 +103,26 @@ pub(super) fn begin(mode: TransactionMode, timeout: Duration, settings: &str) ->
     )
 }
 
-/// Ends a transaction without a trace. Advisory locks of a session outlive its transactions.
-pub(super) const ROLL_BACK: &str = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()";
+/// How a transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TransactionEnd {
+    RollBack,
+    Commit,
+}
 
-pub(super) const COMMIT: &str = "COMMIT; SELECT pg_catalog.pg_advisory_unlock_all()";
+/// Ends a transaction without a trace. Advisory locks of a session outlive its transactions, so they are
+/// let go of if there are more than the `held_before` ones of others. Both statements are one message,
+/// which a pooler sends to one session.
+pub(super) fn end(end: TransactionEnd, held_before: u64) -> String {
+    let word = match end {
+        TransactionEnd::RollBack => "ROLLBACK",
+        TransactionEnd::Commit => "COMMIT",
+    };
+    format!(
+        "{word}; SELECT pg_catalog.pg_advisory_unlock_all() FROM ({HELD_LOCKS}) AS now \
+         WHERE held > {held_before}"
+    )
+}
 
 /// Limits what follows in the transaction, each statement by itself.
 pub(super) fn set_timeout(timeout: Duration) -> String {
@@ -188,11 +209,20 @@ mod tests {
         let settings = settings([("search_path", r#""it's", "b\c""#), ("jit", "off")].into_iter());
         assert_eq!(
             begin(TransactionMode::Read, Duration::from_secs(2), &settings),
-            "BEGIN TRANSACTION READ ONLY; SELECT pg_catalog.pg_backend_pid()::text, ".to_owned()
-                + r#"pg_catalog.set_config(E'search_path', E'"it''s", "b\\c"', true), "#
+            format!(
+                "BEGIN TRANSACTION READ ONLY; SELECT pg_catalog.pg_backend_pid()::text, \
+                 ({HELD_LOCKS})::text, "
+            ) + r#"pg_catalog.set_config(E'search_path', E'"it''s", "b\\c"', true), "#
                 + "pg_catalog.set_config(E'jit', E'off', true); SET LOCAL statement_timeout = 2000; "
                 + "SET LOCAL idle_in_transaction_session_timeout = 60000"
         );
+    }
+
+    #[test]
+    fn the_locks_of_others_are_left_alone() {
+        let end = end(TransactionEnd::RollBack, 2);
+        assert!(end.starts_with("ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all() FROM ("));
+        assert!(end.ends_with(" WHERE held > 2"), "{end}");
     }
 
     #[test]

@@ -41,6 +41,14 @@ impl KnownSchema {
                 && reads.is_some_and(|all| all.iter().all(|read| self.is_open_at(read, depth + 1)))
     }
 
+    /// The name of a table or column that is this word, whatever its case.
+    pub(super) fn named(&self, word: &str) -> Option<&str> {
+        let tables = self.tables().iter().map(|table| &table.table);
+        let names = tables.clone().map(|table| &table.name.name);
+        let columns = tables.flat_map(|table| table.columns.iter().map(|column| &column.name));
+        names.chain(columns).find(|name| name.eq_ignore_ascii_case(word)).map(String::as_str)
+    }
+
     /// A table as a person or model writes it: with or without schema and quotes, in any case.
     pub(super) fn table(&self, written: &str) -> Option<&VisibleTable> {
         let written = written.trim().replace(['"', '`', '[', ']'], "");

@@ -76,6 +76,12 @@ impl DatabaseSource {
         let list = table_list(call, &known, &asked)?;
         Ok(json_answer(&list))
     }
+
+    /// What `list_tables` answers without arguments.
+    pub(super) async fn all_tables(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
+        let known = self.schema().await?;
+        Ok(json_answer(&table_list(call, &known, &ListArguments::default())?))
+    }
 }
 
 fn table_list(

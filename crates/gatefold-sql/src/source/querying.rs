@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::known::KnownSchema;
+use super::questions::{self, SchemaQuestion};
 use super::{DatabaseSource, REREAD_PAUSE, ToolCall, ToolError};
 use super::{advice, arguments, json_answer};
 use crate::{
-    CheckedStatement, Database, DatabaseError, Guard, GuardError, QueryRows, ReadQuery,
+    CheckedStatement, Database, DatabaseError, Dialect, Guard, GuardError, QueryRows, ReadQuery,
     ResultColumn, Stop,
 };
 
@@ -73,9 +74,16 @@ impl DatabaseSource {
         let max_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
         let timeout = call.timeout();
         let bounds = QueryBounds { max_rows, max_bytes, timeout };
-        let (checked, rows) = self.read(call.database, &asked.sql, &bounds).await?;
+        let sql = questions::unwrapped(&asked.sql);
+        if let Some(question) = questions::question(sql) {
+            return self.answer_question(call, question).await;
+        }
+        let (checked, rows) = self.read(call.database, sql, &bounds).await?;
         match rows {
-            Ok(rows) => Ok(json_answer(&query_answer(rows, &checked))),
+            Ok(rows) => {
+                let dialect = call.database.dialect();
+                Ok(json_answer(&query_answer(rows, &checked, dialect)))
+            }
             Err(DatabaseError::Timeout(_)) => {
                 let known = self.schema().await?;
                 let is_open = checked.tables.iter().all(|name| known.is_open(name));
@@ -86,7 +94,22 @@ impl DatabaseSource {
                 };
                 Err(ToolError::Arguments(advice::too_slow(timeout, plan)))
             }
-            Err(error) => Err(self.mended(error, &asked.sql, &checked).await),
+            Err(error) => Err(self.mended(error, sql, &checked).await),
+        }
+    }
+
+    /// Answers from what may be seen what the tools for the schema would answer too.
+    async fn answer_question(
+        &self,
+        call: &ToolCall<'_>,
+        question: SchemaQuestion,
+    ) -> Result<Payload, ToolError> {
+        match question {
+            SchemaQuestion::Tables => self.all_tables(call).await,
+            SchemaQuestion::Table(name) => self.described_table(call, &name, false).await,
+            // Whoever bars `explain` does not want its answer to come another way.
+            SchemaQuestion::Plan(sql) => Err(ToolError::Arguments(questions::plan_hint(&sql))),
+            SchemaQuestion::Elsewhere(hint) => Err(ToolError::Arguments(hint)),
         }
     }
 
@@ -104,8 +127,8 @@ impl DatabaseSource {
             return Ok((checked, rows));
         }
         let known = self.read_schema(Duration::ZERO).await?;
-        let checked = guarded(known, sql, GuardedUse::Read).await;
-        let checked = checked.map_err(|error| ToolError::Arguments(error.to_string()))?;
+        let checked = guarded(known.clone(), sql, GuardedUse::Read).await;
+        let checked = checked.map_err(|error| refusal(&error, sql, &known))?;
         let rows = self.rows(database, &checked, bounds).await;
         if rows.as_ref().is_ok_and(|rows| self.may_show_hidden(rows, &checked)) {
             let message = "the result has columns that may not be seen; name those you need";
@@ -143,7 +166,13 @@ impl DatabaseSource {
 
     pub(super) async fn explain(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
         let asked: ExplainArguments = arguments::read(call.arguments)?;
-        let checked = self.checked(&asked.sql, GuardedUse::Read).await?;
+        let written = questions::unwrapped(&asked.sql);
+        // The word that asks for a plan is not needed here.
+        let sql = match questions::question(written) {
+            Some(SchemaQuestion::Plan(sql)) => sql,
+            _ => written.to_owned(),
+        };
+        let checked = self.checked(&sql, GuardedUse::Read).await?;
         let known = self.schema().await?;
         if let Some(view) = checked.tables.iter().find(|name| !known.is_open(name)) {
             let message = format!("the plan of the view `{view}` would tell what it is made of");
@@ -151,7 +180,7 @@ impl DatabaseSource {
         }
         match call.database.explain(checked.sql.clone(), call.timeout()).await {
             Ok(plan) => Ok(json_answer(&PlanAnswer { plan })),
-            Err(error) => Err(self.mended(error, &asked.sql, &checked).await),
+            Err(error) => Err(self.mended(error, &sql, &checked).await),
         }
     }
 
@@ -169,13 +198,15 @@ impl DatabaseSource {
             Err(GuardError::UnknownTable { .. } | GuardError::UnknownColumn { .. })
         );
         if !is_missing {
-            return checked.map_err(|error| ToolError::Arguments(error.to_string()));
+            return checked.map_err(|error| refusal(&error, sql, &known));
         }
-        let again = match self.read_schema(REREAD_PAUSE).await {
-            Ok(again) if !Arc::ptr_eq(&again, &known) => guarded(again, sql, purpose).await,
-            _ => checked,
-        };
-        again.map_err(|error| ToolError::Arguments(error.to_string()))
+        match self.read_schema(REREAD_PAUSE).await {
+            Ok(again) if !Arc::ptr_eq(&again, &known) => {
+                let checked = guarded(again.clone(), sql, purpose).await;
+                checked.map_err(|error| refusal(&error, sql, &again))
+            }
+            _ => checked.map_err(|error| refusal(&error, sql, &known)),
+        }
     }
 
     /// What to tell the caller of a statement that the database refused.
@@ -190,9 +221,9 @@ impl DatabaseSource {
             // What is known is no longer true. The guard's own message names what is near.
             let purpose = GuardedUse::of(checked);
             if let Ok(known) = self.read_schema(REREAD_PAUSE).await
-                && let Err(error) = guarded(known, written, purpose).await
+                && let Err(error) = guarded(known.clone(), written, purpose).await
             {
-                return ToolError::Arguments(error.to_string());
+                return refusal(&error, written, &known);
             }
         }
         ToolError::Arguments(advice::of_statement(&error, &checked.sql))
@@ -215,6 +246,10 @@ impl GuardedUse {
     }
 }
 
+fn refusal(error: &GuardError, sql: &str, known: &KnownSchema) -> ToolError {
+    ToolError::Arguments(advice::of_guard(error, sql, known))
+}
+
 async fn guarded(
     known: Arc<KnownSchema>,
     sql: &str,
@@ -223,7 +258,7 @@ async fn guarded(
     let check = move |known: &KnownSchema, sql: &str| {
         let guard = Guard::new(&known.visible);
         match purpose {
-            GuardedUse::Read => guard.check(sql),
+            GuardedUse::Read => guard.with_catalogue().check(sql),
             GuardedUse::Write => guard.with_writes().check(sql),
         }
     };
@@ -235,10 +270,10 @@ async fn guarded(
     read.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
-fn query_answer(rows: QueryRows, checked: &CheckedStatement) -> QueryAnswer {
+fn query_answer(rows: QueryRows, checked: &CheckedStatement, dialect: Dialect) -> QueryAnswer {
     let QueryRows { columns, rows, stopped } = rows;
     let row_count = rows.len();
-    let next = stopped.map(|stopped| advice::next_page(stopped, row_count, checked));
+    let next = stopped.map(|stopped| advice::next_page(stopped, row_count, checked, dialect));
     QueryAnswer { columns, row_count, truncated: stopped.is_some(), rows, next }
 }
 

@@ -99,14 +99,23 @@ pub(super) fn samples_values(asked: &RawValue) -> bool {
 impl DatabaseSource {
     pub(super) async fn describe_table(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
         let asked: DescribeArguments = arguments::read(call.arguments)?;
-        let known = self.schema().await?;
         let Some(written) = &asked.table else {
+            let known = self.schema().await?;
             let name = |table: &VisibleTable| table.table.name.to_string();
             let write = |table: &VisibleTable| structure(call, table, &HashMap::new());
             let page = pages::page(known.tables(), asked.cursor.as_deref(), name, write)?;
             return Ok(json_answer(&Structures { tables: page.items, next_cursor: page.next }));
         };
-        let mut known = known;
+        self.described_table(call, written, asked.samples).await
+    }
+
+    pub(super) async fn described_table(
+        &self,
+        call: &ToolCall<'_>,
+        written: &str,
+        has_samples: bool,
+    ) -> Result<Payload, ToolError> {
+        let mut known = self.schema().await?;
         if known.table(written).is_none() {
             // It may be new. A database that cannot be reached has what was last known of it.
             known = self.read_schema(REREAD_PAUSE).await.unwrap_or(known);
@@ -115,7 +124,7 @@ impl DatabaseSource {
             return Err(unknown_table(&known, written));
         };
         let samples =
-            if asked.samples { samples(call, &known, table).await? } else { HashMap::new() };
+            if has_samples { samples(call, &known, table).await? } else { HashMap::new() };
         Ok(json_answer(&structure(call, table, &samples)))
     }
 }

@@ -19,6 +19,9 @@ pub(super) const EXECUTE: &str = "execute";
 /// How many tables a description names.
 const NAMED_TABLES: usize = 10;
 
+/// How many views that are left out are named.
+const NAMED_VIEWS: usize = 20;
+
 /// How many columns of one table can be found, and how much of what is said about it.
 const FOUND_COLUMNS: usize = 200;
 const FOUND_TEXT: usize = 500;
@@ -46,6 +49,15 @@ pub(super) fn manifest(
     if left_out > 0 {
         let what = Change::LeftOut("more than one source takes".to_owned());
         builder = builder.alteration(Alteration { entry: format!("{left_out} tables"), what });
+    }
+    for (view, why) in known.visible.views_left_out().iter().take(NAMED_VIEWS) {
+        let entry = format!("view `{view}`");
+        builder = builder.alteration(Alteration { entry, what: Change::LeftOut(why.clone()) });
+    }
+    let unnamed = known.visible.views_left_out().len().saturating_sub(NAMED_VIEWS);
+    if unnamed > 0 {
+        let what = Change::LeftOut("what they read is not known".to_owned());
+        builder = builder.alteration(Alteration { entry: format!("{unnamed} more views"), what });
     }
     for note in role_notes(role) {
         builder = builder.alteration(note);

@@ -12,7 +12,7 @@ use serde_json::value::to_raw_value;
 
 use super::querying::GuardedUse;
 use super::{DatabaseSource, ToolCall, ToolError};
-use super::{arguments, json_answer};
+use super::{arguments, json_answer, questions};
 use crate::{CheckedStatement, DatabaseError, OpenWrite, StatementKind, WriteVerb};
 
 /// How long a transaction stays open while a person is asked. It holds locks that others may wait for.
@@ -46,7 +46,8 @@ struct FormAnswer {
 impl DatabaseSource {
     pub(super) async fn execute(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
         let asked: ExecuteArguments = arguments::read(call.arguments)?;
-        let checked = self.checked(&asked.sql, GuardedUse::Write).await?;
+        let sql = questions::unwrapped(&asked.sql);
+        let checked = self.checked(sql, GuardedUse::Write).await?;
         let StatementKind::Write { verb, table } = &checked.kind else {
             let message = "this statement only reads; use `query` for it";
             return Err(ToolError::Arguments(message.to_owned()));
@@ -63,7 +64,7 @@ impl DatabaseSource {
         can_be_asked(call, &question(0))?;
         let open = match call.database.write(checked.sql.clone(), call.timeout()).await {
             Ok(open) => open,
-            Err(error) => return Err(self.mended(error, &asked.sql, &checked).await),
+            Err(error) => return Err(self.mended(error, sql, &checked).await),
         };
         let rows_changed = open.rows_affected();
         match agreed(call, question(rows_changed)).await {

@@ -20,6 +20,20 @@ pub(super) fn own_failure(error: sqlx::Error) -> DatabaseError {
     }
 }
 
+/// Whether a file could not be opened since SQLite would have to write beside it, which it may not.
+pub(super) fn needs_to_write_beside(error: &DatabaseError) -> bool {
+    let cause = match error {
+        DatabaseError::Unreachable { source: Some(cause), .. } | DatabaseError::Failed(cause) => {
+            cause
+        }
+        _ => return false,
+    };
+    let cause = cause.downcast_ref::<sqlx::Error>().and_then(sqlx::Error::as_database_error);
+    let code = cause.and_then(sqlx::error::DatabaseError::code);
+    let code = code.and_then(|code| code.parse().ok()).map(primary);
+    matches!(code, Some(ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY))
+}
+
 /// An error of the driver while it ran a model's statement.
 pub(super) fn run_failure(
     error: sqlx::Error,
@@ -108,7 +122,7 @@ fn unreachable_reason(code: i32) -> Option<&'static str> {
             Some("another process is writing to the file; try again")
         }
         ffi::SQLITE_NOTADB => Some("the file is not a SQLite database, or it is encrypted"),
-        ffi::SQLITE_CANTOPEN => Some(
+        ffi::SQLITE_CANTOPEN | ffi::SQLITE_READONLY => Some(
             "the file cannot be opened; if it is in WAL mode, this process must be able to write to \
              its folder, or another must have it open",
         ),

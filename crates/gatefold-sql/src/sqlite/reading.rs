@@ -34,8 +34,9 @@ pub(super) async fn query(
     let collected = tokio::time::timeout(timeout + GRACE, collect(&mut lease, &query)).await;
     // Past its grace, the session is dropped with the lease.
     let collected = collected.map_err(|_| DatabaseError::Timeout(timeout))?;
+    let at_rest = lease.check_at_rest();
     lease.give_back().await;
-    collected
+    at_rest.and(collected)
 }
 
 pub(super) async fn explain(

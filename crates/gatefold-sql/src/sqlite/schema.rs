@@ -64,8 +64,9 @@ pub(super) async fn read(pool: &Arc<SessionPool>) -> Result<Schema, DatabaseErro
     // All of it is of one moment.
     lease.execute("BEGIN DEFERRED").await?;
     let schema = read_in_transaction(&mut lease).await;
+    let at_rest = lease.check_at_rest();
     lease.give_back().await;
-    schema
+    at_rest.and(schema)
 }
 
 async fn read_in_transaction(lease: &mut SqliteLease) -> Result<Schema, DatabaseError> {
@@ -86,16 +87,17 @@ async fn read_in_transaction(lease: &mut SqliteLease) -> Result<Schema, Database
         default_schemas: vec![MAIN.to_owned()],
         tables: Vec::with_capacity(kinds.len()),
         tables_left_out,
+        ..Schema::default()
     };
     for (name, kind) in kinds {
         let table = match kind.as_str() {
             "table" => tables.remove(&name),
             // One that cannot be selected from, such as a view of a table that is gone, is left out.
             other => selections.remove(&name).map(|selection| {
-                let reads = virtual_reads.remove(&name).flatten();
+                let (reads, is_full_text) = virtual_reads.remove(&name).unwrap_or_default();
                 let is_view = other == "view";
                 let reads = if is_view { selection.reads } else { reads };
-                Table { reads, ..selected_table(&name, is_view, selection.columns) }
+                Table { reads, is_full_text, ..selected_table(&name, is_view, selection.columns) }
             }),
         };
         if let Some(mut table) = table {
@@ -244,11 +246,12 @@ fn selection(
     Some(Selection { columns: inspected.ok()?.columns, reads })
 }
 
-/// What virtual tables read, by their names. None where that is not known.
+/// What virtual tables read, by their names, and whether they are full-text ones. None where it is not
+/// known what they read.
 async fn virtual_reads(
     connection: &mut SqliteConnection,
     kinds: &[(String, String)],
-) -> Result<HashMap<String, Option<Vec<TableName>>>, DatabaseError> {
+) -> Result<HashMap<String, (Option<Vec<TableName>>, bool)>, DatabaseError> {
     // A table is found under its own name, whatever the case that somebody wrote.
     let own: HashMap<String, &String> =
         kinds.iter().map(|(name, _)| (name.to_ascii_lowercase(), name)).collect();
@@ -262,7 +265,8 @@ async fn virtual_reads(
             )
         };
         let reads = virtual_tables::reads(&sql);
-        found.insert(name, reads.map(|reads| reads.into_iter().map(table).collect()));
+        let reads = reads.map(|reads| reads.into_iter().map(table).collect());
+        found.insert(name, (reads, virtual_tables::is_full_text(&sql)));
     }
     Ok(found)
 }
@@ -295,6 +299,8 @@ fn empty_table(name: &str) -> Table {
         indexes: Vec::new(),
         reads: Some(Vec::new()),
         parts: Vec::new(),
+        calls: Vec::new(),
+        is_full_text: false,
     }
 }
 

@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use sqlx::sqlite::{LockedSqliteHandle, SqliteConnectOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, SqliteConnection};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::authorizer;
-use super::errors::own_failure;
+use super::errors::{needs_to_write_beside, own_failure};
 use super::watch::StatementWatch;
 use crate::DatabaseError;
 
@@ -51,6 +51,28 @@ pub(super) struct SessionPool {
 pub(super) struct SqliteSession {
     pub connection: SqliteConnection,
     pub watch: Arc<StatementWatch>,
+    /// Of a file that is taken for one that nobody changes, how it was when it was opened.
+    at_rest: Option<FileState>,
+}
+
+/// What shows that a file was changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileState {
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl FileState {
+    /// The state of a file at rest: one that no log of unfinished changes lies beside.
+    fn at_rest(path: &Path) -> Option<Self> {
+        let is_quiet = ["-wal", "-journal"].iter().all(|end| {
+            let mut beside = path.as_os_str().to_owned();
+            beside.push(end);
+            std::fs::metadata(&beside).map_or(true, |data| data.len() == 0)
+        });
+        let data = std::fs::metadata(path).ok().filter(|_| is_quiet)?;
+        Some(Self { length: data.len(), modified: data.modified().ok() })
+    }
 }
 
 /// A session that is lent out. Dropping it ends its statement and its transaction, and closes it.
@@ -115,7 +137,17 @@ impl SessionPool {
         if Arc::strong_count(&self.open) > 2 * self.limit as usize {
             return Err(DatabaseError::Busy(self.limit));
         }
-        let opened = SqliteSession::open(&self.path, access, Arc::clone(&self.open));
+        let opened = async {
+            let share = || Arc::clone(&self.open);
+            let error = match SqliteSession::open(&self.path, access, None, share()).await {
+                Err(error) if needs_to_write_beside(&error) => error,
+                opened => return opened,
+            };
+            // In a folder that cannot be written, SQLite reads a file of the WAL kind only if it may take
+            // it for one that nobody changes.
+            let Some(at_rest) = FileState::at_rest(&self.path) else { return Err(error) };
+            SqliteSession::open(&self.path, FileAccess::Read, Some(at_rest), share()).await
+        };
         match tokio::time::timeout(self.connect_timeout, opened).await {
             Ok(session) => session,
             Err(_) => Err(unreachable("opening the file took too long")),
@@ -133,11 +165,17 @@ impl SessionPool {
 }
 
 impl SqliteSession {
-    async fn open(path: &Path, access: FileAccess, share: Arc<()>) -> Result<Self, DatabaseError> {
+    async fn open(
+        path: &Path,
+        access: FileAccess,
+        at_rest: Option<FileState>,
+        share: Arc<()>,
+    ) -> Result<Self, DatabaseError> {
         let path = existing_file(path)?;
         let options = SqliteConnectOptions::new()
             .filename(path)
             .read_only(access == FileAccess::Read)
+            .immutable(at_rest.is_some())
             .create_if_missing(false)
             .statement_cache_capacity(0)
             .busy_timeout(BUSY_TIMEOUT)
@@ -151,7 +189,7 @@ impl SqliteSession {
             .pragma("temp_store", "MEMORY");
         let connection = options.connect().await.map_err(own_failure)?;
         let watch = Arc::new(StatementWatch::new(share));
-        let mut session = Self { connection, watch };
+        let mut session = Self { connection, watch, at_rest };
         session.connect_virtual_tables().await?;
         let guarded = session.with_handle(authorizer::guard).await;
         let (session, guarded) = guarded?;
@@ -230,6 +268,18 @@ impl SqliteLease {
         Ok(result)
     }
 
+    /// Fails if a file that was taken for one at rest was changed meanwhile: what was read of it may be
+    /// half of the change.
+    pub(super) fn check_at_rest(&self) -> Result<(), DatabaseError> {
+        let opened = self.session.as_ref().and_then(|session| session.at_rest);
+        match opened {
+            Some(state) if FileState::at_rest(&self.pool.path) != Some(state) => {
+                Err(unreachable("another process changed the file meanwhile; try again"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Ends the transaction of a statement that read, and gives the session to the next one.
     pub(super) async fn give_back(mut self) {
         self.watch.take_back();
@@ -237,7 +287,10 @@ impl SqliteLease {
             return;
         }
         self.watch.end();
-        if let Some(session) = self.session.take().filter(|_| !self.pool.permits.is_closed()) {
+        // A file at rest is opened anew each time, since its changes would not be noticed.
+        let is_kept =
+            |session: &SqliteSession| session.at_rest.is_none() && !self.pool.permits.is_closed();
+        if let Some(session) = self.session.take().filter(is_kept) {
             self.pool.idle().push(session);
         }
     }

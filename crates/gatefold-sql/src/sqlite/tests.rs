@@ -19,7 +19,7 @@ use super::{SqliteFile, reading};
 use crate::statements;
 use crate::{
     CheckedStatement, Database as _, DatabaseAddress, DatabaseError, DatabaseSettings, Dialect,
-    Guard, ReadQuery, StatementKind, VisibleSchema,
+    Guard, LimitForm, ReadQuery, StatementKind, VisibleSchema,
 };
 use harms::{
     BOUND, HANGING, Harm, HarmedDatabase, Observed, Part, TIMEOUT, Twin, Walls, answer_text,
@@ -325,6 +325,6 @@ fn unjudged(sql: &str) -> CheckedStatement {
         columns: Vec::new(),
         masked: Vec::new(),
         has_order: false,
-        has_limit: false,
+        limit: LimitForm::None,
     }
 }

@@ -38,6 +38,12 @@ pub(super) fn reads(sql: &str) -> Option<Vec<String>> {
     None
 }
 
+/// Whether a virtual table is searched by a column of its own name.
+pub(super) fn is_full_text(sql: &str) -> bool {
+    let is_content = |module: &str| CONTENT.contains(&&*module.to_ascii_lowercase());
+    module(sql).is_some_and(|(module, _)| is_content(&module))
+}
+
 /// The module of `CREATE VIRTUAL TABLE name USING module(arguments)`, and its arguments.
 fn module(sql: &str) -> Option<(String, Vec<String>)> {
     let pieces = pieces(sql);

@@ -227,8 +227,6 @@ SELECT UPDATEXML(1, CONCAT(0x7e, USER()), 1)
 -- procedures that analyse
 SELECT * FROM orders PROCEDURE ANALYSE()
 -- who is connected
-SELECT USER()
-SELECT CURRENT_USER
 SELECT SESSION_USER(), CONNECTION_ID()
 -- state of the session
 SELECT LAST_INSERT_ID(5)

@@ -318,7 +318,6 @@ IMPORT FOREIGN SCHEMA public FROM SERVER s INTO public
 COMMENT ON TABLE orders IS 'x'
 SECURITY LABEL ON TABLE orders IS 'x'
 -- sessions and roles
-SELECT current_user
 SELECT session_user
 SELECT pg_backend_pid()
 SELECT inet_server_addr()

@@ -222,3 +222,10 @@ SELECT name FROM employees WHERE id = (VALUES (2))
 SELECT CASE WHEN 1 = 1 THEN (VALUES ('x')) END
 SELECT count(*) FROM current_date
 SELECT d - d AS none FROM current_date AS d
+SELECT current_user, user
+SELECT id FROM orders o WHERE o.* IS NOT NULL ORDER BY id
+SELECT (jsonb_each(data)).key FROM employees ORDER BY 1
+SELECT id FROM orders WHERE note LIKE ANY (ARRAY['first%', 'select%']) ORDER BY id
+SELECT id FROM ONLY orders ORDER BY id
+SELECT normalize('é', NFC), 1::oid, pg_size_pretty(12345678::bigint), inet '10.0.0.1'
+SELECT format('%s', 1234567), format('%10s of 1234567', 'x')

@@ -168,3 +168,10 @@ SELECT name FROM departments WHERE city IN ("Bern", 'Graz') ORDER BY id
 SELECT name FROM employees WHERE name LIKE "%e%" OR name GLOB "Bo*" ORDER BY id
 SELECT CASE WHEN city = "Bern" THEN "here" ELSE "it's there" END FROM departments ORDER BY id
 SELECT count(*) FROM orders WHERE strftime("%Y", placed_at) = "2024" AND note <> "say ""no"""
+SELECT "Total", count(*) FROM orders
+SELECT "n/a" AS none, "yes" AS answer FROM departments
+SELECT printf('%d', 1234567), format('%s: 1234567', 'a'), printf('%,d', 1234567)
+SELECT d.id, e.id FROM departments d LEFT JOIN (employees e, orders o) ON e.department_id = d.id AND o.employee_id = e.id ORDER BY 1, 2, o.id
+SELECT CAST(id AS STRING), CAST(id AS LONG) FROM orders ORDER BY id
+SELECT sqrt(2), power(2, 10), ln(10), ceil(1.2), mod(7, 3), pi(), log2(8), degrees(pi()), atan2(1, 2)
+SELECT percentile(amount, 50), median(amount), percentile_cont(amount, 0.25), percentile_disc(amount, 0.75) FROM orders

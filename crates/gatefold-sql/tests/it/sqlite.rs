@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 
 use gatefold_sql::{
     Column, ColumnPattern, Database, DatabaseAddress, DatabaseError, DatabaseSettings, Dialect,
-    Missing, QueryRows, ReadQuery, SQLITE_TASK, Schema, SqliteFile, SqliteWorker, Stop, TableKind,
-    TableName, TablePattern, TableRules, VisibleSchema, Writes,
+    Guard, Missing, QueryRows, ReadQuery, SQLITE_TASK, Schema, SqliteFile, SqliteWorker, Stop,
+    TableKind, TableName, TablePattern, TableRules, VisibleSchema, Writes,
 };
 use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
 use serde_json::{Value, json};
@@ -633,6 +633,80 @@ async fn full_text_and_spatial_indexes_can_be_searched() {
     assert_eq!(values(&database, "SELECT id FROM boxes WHERE x0 < 1").await[0][0], 1);
     let merge = "SELECT optimize(old) FROM old LIMIT 1";
     assert!(query(&database, merge).await.is_err());
+}
+
+/// The text that a guard sends of a statement, if it passes.
+async fn guarded(database: &SqliteWorker, rules: &TableRules, sql: &str) -> Option<String> {
+    let schema = database.read_schema().await.unwrap();
+    let visible = VisibleSchema::new(Dialect::Sqlite, &schema, rules);
+    Guard::new(&visible).check(sql).ok().map(|passed| passed.sql)
+}
+
+#[tokio::test]
+async fn full_text_is_searched_as_its_documentation_writes_it() {
+    let file = TestFile::new(
+        "CREATE VIRTUAL TABLE email USING fts5(sender, title, body);
+         INSERT INTO email VALUES ('ada', 'about fts5', 'how to use fts5'), ('bo', 'x', 'y');",
+    )
+    .await;
+    let database = file.open();
+    let column = |text: &str| vec![ColumnPattern::new(text).unwrap()];
+    let hidden = TableRules { hide: column("email.body"), ..TableRules::default() };
+    let masked = TableRules { mask: column("email.sender"), ..TableRules::default() };
+    for sql in [
+        "SELECT sender FROM email WHERE email MATCH 'fts5'",
+        "SELECT sender FROM email WHERE email = 'fts5'",
+        "SELECT sender FROM email('fts5')",
+        "SELECT sender FROM main.email('fts5')",
+        "SELECT sender FROM email WHERE email MATCH 'fts5' ORDER BY rank",
+        "SELECT sender FROM email WHERE email MATCH 'fts5' ORDER BY bm25(email, 10.0, 5.0)",
+        "SELECT sender FROM email WHERE email MATCH 'fts5' AND rank MATCH 'bm25(10.0, 5.0)'",
+        "SELECT sender, highlight(email, 2, '<b>', '</b>') FROM email('fts5')",
+        "SELECT e.sender, snippet(email, -1, '[', ']', '...', 9) FROM email e WHERE email = 'fts5'",
+    ] {
+        let sent = guarded(&database, &TableRules::default(), sql).await.expect(sql);
+        let rows = values(&database, &sent).await;
+        assert_eq!((rows.len(), &rows[0][0]), (1, &json!("ada")), "{sent}");
+        // A search finds words of every column, hidden and masked ones too.
+        for rules in [&hidden, &masked] {
+            assert_eq!(guarded(&database, rules, sql).await, None, "{sql}");
+        }
+    }
+    for sql in ["SELECT email FROM t", "SELECT rank FROM sqlite_master", "SELECT * FROM t('x')"] {
+        assert_eq!(guarded(&database, &TableRules::default(), sql).await, None, "{sql}");
+    }
+}
+
+/// In a folder where nothing can be written, as a file that nobody changes.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_at_rest_is_read_where_nothing_can_be_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let tables = "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1)";
+    let file = TestFile::new(tables).await;
+    let set = |mode: u32| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(file.folder.path(), mode).unwrap();
+    };
+    set(0o555);
+    if std::fs::write(file.folder.path().join("probe"), "").is_ok() {
+        // Somebody who may write everywhere sees nothing of this.
+        set(0o755);
+        return;
+    }
+    let database = file.open();
+    assert!(database.role().await.unwrap().privileges.is_empty());
+    assert_eq!(database.read_schema().await.unwrap().tables.len(), 1);
+    assert_eq!(values(&database, "SELECT a FROM t").await, [[1]]);
+    assert_eq!(values(&database, "SELECT a FROM t").await, [[1]]);
+    // What lies in a log is a part of the file, which cannot be read without it.
+    set(0o755);
+    std::fs::write(file.folder.path().join("test.db-wal"), "unfinished").unwrap();
+    set(0o555);
+    let refused = query(&database, "SELECT a FROM t").await;
+    set(0o755);
+    assert!(matches!(refused, Err(DatabaseError::Unreachable { .. })), "{refused:?}");
 }
 
 #[tokio::test]

@@ -120,7 +120,13 @@ async fn a_refused_password_is_said(_: &TestDatabase) {
         // A request for TLS, which is declined, then the name of the user.
         hear(&mut peer);
         peer.write_all(b"N").expect("it listens");
-        hear(&mut peer);
+        let start = hear(&mut peer);
+        // A pooler takes no other settings at the start.
+        let known = ["user", "database", "DateStyle", "client_encoding", "TimeZone"];
+        let names: Vec<_> = start.get(8..).unwrap_or_default().split('\0').step_by(2).collect();
+        let mut names = names.iter().filter(|name| !name.is_empty());
+        let is_known = |name: &&str| known.contains(name) || *name == "application_name";
+        assert!(names.all(is_known), "{start:?}");
         peer.write_all(b"R\0\0\0\x08\0\0\0\x03").expect("it listens");
         let password = hear(&mut peer);
         let fields = b"SFATAL\0VFATAL\0C28P01\0Mpassword authentication failed\0\0";

@@ -22,6 +22,7 @@ mod client;
 mod connecting;
 mod corpus;
 mod errors;
+mod functions;
 mod generated;
 mod harmed;
 #[path = "../corpus/harms.rs"]
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         connecting::ALL,
         corpus::ALL,
         errors::ALL,
+        functions::ALL,
         generated::ALL,
         names::ALL,
         roles::ALL,

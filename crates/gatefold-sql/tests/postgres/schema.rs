@@ -188,6 +188,7 @@ async fn parts_are_judged(it: &TestDatabase) {
             deny: tables(deny),
             hide: columns(hide),
             mask: columns(mask),
+            ..TableRules::default()
         };
         let visible = VisibleSchema::new(Dialect::Postgres, &schema, &rules);
         let names = visible.tables().iter().map(|table| table.table.name.name.as_str());

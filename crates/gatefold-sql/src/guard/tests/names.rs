@@ -93,15 +93,17 @@ fn with_queries_hide_tables_only_where_the_server_agrees() {
 fn a_query_tells_its_shape() {
     let shape = |sql: &str| {
         let passed = check(Dialect::Postgres, sql).unwrap();
-        (passed.has_order, passed.has_limit)
+        (passed.has_order, passed.limit)
     };
-    assert_eq!(shape("SELECT id FROM orders"), (false, false));
-    assert_eq!(shape("SELECT id FROM orders ORDER BY id LIMIT 3"), (true, true));
-    assert_eq!(
-        shape("SELECT id FROM (SELECT id FROM orders ORDER BY 1 LIMIT 3) q"),
-        (false, false)
-    );
-    assert_eq!(shape("SELECT id FROM orders FETCH FIRST 3 ROWS ONLY"), (false, true));
+    assert_eq!(shape("SELECT id FROM orders"), (false, LimitForm::None));
+    assert_eq!(shape("SELECT id FROM orders ORDER BY id LIMIT 3"), (true, LimitForm::Limit));
+    let inner = "SELECT id FROM (SELECT id FROM orders ORDER BY 1 LIMIT 3) q";
+    assert_eq!(shape(inner), (false, LimitForm::None));
+    let fetch = "SELECT id FROM orders OFFSET 2 FETCH FIRST 3 ROWS ONLY";
+    assert_eq!(shape(fetch), (false, LimitForm::OffsetFetch));
+    let offset = "SELECT id FROM orders ORDER BY id OFFSET 3";
+    assert_eq!(shape(offset), (true, LimitForm::Offset));
+    assert_eq!(shape("SELECT id FROM orders LIMIT 3 OFFSET 4"), (false, LimitForm::LimitOffset));
     let passed = check(Dialect::Postgres, "SELECT 1 FROM orders, public.departments").unwrap();
     let named: Vec<_> = passed.tables.iter().map(ToString::to_string).collect();
     assert_eq!(named, ["public.departments", "public.orders"]);

@@ -14,7 +14,7 @@ use gatefold_config::{
 };
 use gatefold_core::Secret;
 use gatefold_sql::{
-    ColumnPattern, DatabaseAddress, DatabaseSettings, TableNote, TableNotes, TablePattern,
+    ColumnPattern, DatabaseAddress, DatabaseSettings, Dialect, TableNote, TableNotes, TablePattern,
     TableRules, TlsMode, TlsSettings, Writes,
 };
 use gatefold_worker::WorkerPool;
@@ -69,6 +69,7 @@ impl DatabaseKind {
                 deny: tables.collect::<Option<_>>()?,
                 hide: columns(rules.hide_columns)?,
                 mask: columns(rules.mask)?,
+                functions: Vec::new(),
             },
             notes: TableNotes::default(),
             rows: ROWS,
@@ -113,8 +114,9 @@ impl SourceKind for DatabaseKind {
             None => Some(TableNotes::default()),
         };
         let secrets = table.keyring_secrets().into_iter().map(Secret::new).collect();
+        let functions = table.peek("allow_functions");
         let field = table.field("database")?;
-        let address = address(&field);
+        let address = address(&field, functions.as_ref());
         let (keys, address) = (keys?, address?);
         let settings = DatabaseSettings {
             password: keys.password.map(Secret::new),
@@ -185,13 +187,20 @@ impl<'de> Deserialize<'de> for TlsWord {
 }
 
 /// Where the database is. A path is relative to the file that names it.
-fn address(field: &Field<'_>) -> Option<DatabaseAddress> {
+fn address(field: &Field<'_>, functions: Option<&Field<'_>>) -> Option<DatabaseAddress> {
     let Text(text) = field.read()?;
     if !field.is_put_in(&text) {
         // It is read for its shape alone.
         return Some(DatabaseAddress::Sqlite(text.into()));
     }
-    match DatabaseAddress::parse(&text) {
+    let parsed = DatabaseAddress::parse(&text);
+    let is_postgres = matches!(&parsed, Ok(DatabaseAddress::Server(server))
+        if server.dialect == Dialect::Postgres);
+    if let (Ok(_), false, Some(functions)) = (&parsed, is_postgres, functions) {
+        functions.fault("has an effect in PostgreSQL only", "remove it");
+        return None;
+    }
+    match parsed {
         Ok(DatabaseAddress::Sqlite(path)) => {
             let path = field.path_of(&path.display().to_string());
             Some(DatabaseAddress::Sqlite(path))
@@ -215,6 +224,7 @@ fn rules(table: &mut Table<'_>) -> Option<TableRules> {
         deny_tables: LimitedItems<Vec<TableName>>,
         hide_columns: LimitedItems<Vec<ColumnName>>,
         mask: LimitedItems<Vec<ColumnName>>,
+        allow_functions: LimitedItems<Vec<FunctionName>>,
     }
 
     let is_empty_list = table.peek("allow_tables").is_some_and(|field| field.is_empty_list());
@@ -231,7 +241,19 @@ fn rules(table: &mut Table<'_>) -> Option<TableRules> {
         deny: tables(keys.deny_tables),
         hide: columns(keys.hide_columns),
         mask: columns(keys.mask),
+        functions: keys.allow_functions.0.into_iter().map(|it| it.0).collect(),
     })
+}
+
+/// Functions are named as tables are.
+struct FunctionName(TablePattern);
+
+impl<'de> Deserialize<'de> for FunctionName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        let hint = "write `name` or `schema.name`; `*` stands for any text";
+        TablePattern::new(&text).map(Self).map_err(|_| fault("names no function", hint))
+    }
 }
 
 struct TableName(TablePattern);

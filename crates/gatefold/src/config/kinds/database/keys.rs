@@ -2,13 +2,14 @@ use super::{CONNECTIONS, ROWS, STATEMENT_TIMEOUT};
 use crate::config::key::{Key, Kind, duration};
 
 /// The names of the keys below.
-pub(super) const NAMES: [&str; 16] = [
+pub(super) const NAMES: [&str; 17] = [
     "database",
     "password",
     "allow_tables",
     "deny_tables",
     "hide_columns",
     "mask",
+    "allow_functions",
     "writes",
     "rows",
     "statement_timeout",
@@ -77,6 +78,18 @@ pub(super) const DATABASE: &[Key] = &[
         details: "Such a column can be selected as it is, and used for nothing else.",
         unset: "none",
         example: "[\"*.email\"]",
+        ..OF_DATABASES
+    },
+    Key {
+        name: "allow_functions",
+        kind: Kind::Texts,
+        summary: "Functions of PostgreSQL that may be called though they are not built in.",
+        details: "As `name` or `schema.name`; operators count by the functions they run, and views by \
+                  those they call. `*` stands for any text, and admits what is IMMUTABLE; what is \
+                  STABLE, or runs with its owner's rights, may read every table and has to be named \
+                  without it. What is VOLATILE is never called.",
+        unset: "those of known extensions that read nothing, such as PostGIS",
+        example: "[\"public.net\", \"acct.*\"]",
         ..OF_DATABASES
     },
     Key {

@@ -67,7 +67,7 @@ impl KindSection for DatabaseSection {
 
     fn shown(&self) -> Json {
         let texts = |patterns: Vec<String>| Json::from(patterns);
-        let TableRules { allow, deny, hide, mask } = &self.rules;
+        let TableRules { allow, deny, hide, mask, functions } = &self.rules;
         json!({
             "kind": DatabaseKind::NAME.as_str(),
             "database": self.settings.address.to_string(),
@@ -80,6 +80,7 @@ impl KindSection for DatabaseSection {
             "deny_tables": texts(deny.iter().map(ToString::to_string).collect()),
             "hide_columns": texts(hide.iter().map(ToString::to_string).collect()),
             "mask": texts(mask.iter().map(ToString::to_string).collect()),
+            "allow_functions": texts(functions.iter().map(ToString::to_string).collect()),
             "secrets": self.secrets.len(),
         })
     }
