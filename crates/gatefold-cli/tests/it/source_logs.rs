@@ -138,7 +138,8 @@ async fn lines_of_several_gateways_are_told_apart() {
     let called = client.call("execute_tool", arguments).await.unwrap();
     assert!(called.text().contains("ok"), "{}", called.text());
     let starts = || run(&scratch, &["logs", "telling"]).stdout.matches("starting with").count();
-    assert!(wait_until(LIMIT, || starts() == 2).await, "{}", gateway.log());
+    // One under `serve`, and under `stdio` one more for a client that has a session.
+    assert!(wait_until(LIMIT, || starts() == 3).await, "{}", gateway.log());
     let shown = run(&scratch, &["logs", "telling"]).stdout;
     assert!(shown.contains(&format!("Z {} starting", gateway.pid())), "{shown}");
 }

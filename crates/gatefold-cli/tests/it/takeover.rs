@@ -106,14 +106,14 @@ fn a_server_stays_if_a_key_of_its_entry_has_no_equivalent_in_its_source() {
         ),
         (json!({ "sandbox": true }), Some("Gatefold has no equivalent for `sandbox`")),
         (
-            json!({ "dev": { "watch": "x" }, "newest": 1 }),
-            Some("Gatefold has no equivalent for `dev`, `newest`"),
+            json!({ "later": { "watch": "x" }, "newest": 1 }),
+            Some("Gatefold has no equivalent for `later`, `newest`"),
         ),
         (json!({ "disabledTools": ["convert"] }), Some("Gatefold's source allows other tools")),
         (json!({ "disabled": true }), Some("it is switched off in the client")),
         (json!({ "cwd": "/" }), Some("Gatefold's source of that name is not the same")),
         // These concern the client only, or have no effect.
-        (json!({ "type": "stdio", "timeout": 9, "alwaysAllow": ["x"], "dev": {} }), None),
+        (json!({ "type": "stdio", "timeout": 9, "alwaysAllow": ["x"], "dev": { "watch": "x" } }), None),
     ] {
         let home = Home::with(&more);
         assert_eq!(home.check(), Some(0));

@@ -169,8 +169,7 @@ impl Inspector<'_> {
 
     fn projection(&mut self, items: &[SelectItem]) -> Result<Vec<OutputColumn>, GuardError> {
         let mut outputs = Vec::with_capacity(items.len());
-        let is_bare = self.scopes.last().is_none_or(|scope| scope.relations.is_empty());
-        let is_labelled = items.len() > 1 || is_bare;
+        let is_labelled = items.len() > 1;
         for item in items {
             match item {
                 SelectItem::UnnamedExpr(expr) if self.selected_text(expr, is_labelled)? => {

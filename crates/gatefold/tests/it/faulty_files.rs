@@ -59,7 +59,7 @@ fn a_file_that_cannot_be_read_is_named() {
 
 #[test]
 fn a_client_configuration_without_servers_is_refused() {
-    let messages: Vec<_> = ["{}", "[]", "{\"mcpServers\": []}", "{\"mcpServers\": {\"a\": 1,}", ""]
+    let messages: Vec<_> = ["{}", "[]", "{\"mcpServers\": 1}", "{\"mcpServers\": {\"a\": 1,}", ""]
         .iter()
         .map(|text| format!("{text}\n{}", json(text).unwrap_err()))
         .collect();
@@ -72,8 +72,8 @@ fn a_client_configuration_without_servers_is_refused() {
     mcp.json:1:1: names no MCP servers
       help: give a file with `mcpServers`, `servers` or `context_servers`
 
-    {"mcpServers": []}
-    mcp.json:1:16: `mcpServers` is a list, not an object
+    {"mcpServers": 1}
+    mcp.json:1:16: `mcpServers` is a number, not an object
       help: put its members in braces: {...}
 
     {"mcpServers": {"a": 1,}

@@ -39,6 +39,9 @@ fn with_example(section: &Section, key: &Key) -> String {
         }
         (true, ["openapi", ..]) => "openapi = \"openapi.json\"\n",
         (true, ["builtin", ..]) => "builtin = \"all\"\n",
+        (true, ["database", ..]) if key.name == "allow_functions" => {
+            "database = \"postgres://reader@db.example/shop\"\n"
+        }
         (true, ["database", ..]) => "database = \"sqlite:hr.db\"\n",
         (true, ["skills", ..]) => "skills = \"skills\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
