@@ -12,6 +12,7 @@ mod common_keys;
 mod error;
 mod file_text;
 mod fixed_limits;
+mod idle_modes;
 mod idle_patterns;
 mod issuers;
 mod key;
@@ -57,7 +58,7 @@ use kinds::{KindSection, Need};
 pub use gatefold_store::{Durability, Retention};
 
 pub use agents::{AgentCategory, AgentConfig, AgentModes};
-pub use clients::{ClientServer, folder_of, servers_as_written, servers_put_in};
+pub use clients::{ClientServer, ClientSignIn, folder_of, servers_as_written, servers_put_in};
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults, Share};

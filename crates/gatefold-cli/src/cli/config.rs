@@ -84,7 +84,9 @@ pub(super) async fn run(
             let inputs = shared.inputs().located(environment)?;
             let config = load(&inputs, environment)?;
             let idle = idle_patterns(&config, shared, environment).await;
-            return Ok(check(&config, &idle, output));
+            let idle = idle.iter().map(ToString::to_string);
+            let warnings: Vec<_> = idle.chain(config.idle_modes()).collect();
+            return Ok(check(&config, &warnings, output));
         }
         ConfigCommand::Show { .. } => {
             let inputs = shared.inputs().located(environment)?;
@@ -205,7 +207,7 @@ fn key_json(section: &Section, key: &Key) -> Value {
 
 /// Faults in the files were reported as an error before. What remains are sources that need a
 /// missing variable or secret, and sources that a client can use and Gatefold cannot.
-fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
+fn check(config: &Config, warnings: &[String], output: &Output) -> ExitCode {
     let unusable = config
         .sources
         .iter()
@@ -220,7 +222,6 @@ fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
             .map(|(domain, why)| json!({ "domain": domain, "reason": why }))
             .collect();
         let sources = config.sources.len();
-        let warnings: Vec<_> = idle.iter().map(ToString::to_string).collect();
         output.json(&json!({
             "ok": is_ok,
             "files": files,
@@ -233,8 +234,8 @@ fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
     for (domain, why) in &unusable {
         output.line(&format!("{} {domain} cannot be used: {why}", output.style().bad("failed")));
     }
-    for pattern in idle {
-        output.line(&format!("{} {pattern}", output.style().accent("note")));
+    for warning in warnings {
+        output.line(&format!("{} {warning}", output.style().accent("note")));
     }
     if is_ok {
         output.line(&format!("no faults in {}", files.join(", ")));

@@ -6,6 +6,7 @@
 //! client's own business.
 
 mod launch;
+mod sign_in;
 mod switches;
 
 use std::path::Path;
@@ -20,6 +21,7 @@ use gatefold_core::Domain;
 use gatefold_policy::Effect;
 
 pub use launch::folder_of;
+pub use sign_in::ClientSignIn;
 
 use self::switches::Switches;
 
@@ -48,6 +50,8 @@ pub struct ClientServer {
     pub is_enabled: bool,
     /// How it is reached, or why Gatefold cannot.
     pub connection: Result<McpConnection, Box<Fault>>,
+    /// The client of a provider with which the server's users sign in.
+    pub sign_in: Option<ClientSignIn>,
     pub description: Option<String>,
     /// Patterns for the names of its tools.
     pub effects: Vec<(Effect, String)>,
@@ -82,7 +86,7 @@ impl ClientServer {
 }
 
 /// Settings of clients about reaching a server that cannot be imported.
-const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
+const LEFT_BEHIND: &[&str] = &["headersHelper", "authProviderType", "sandbox"];
 
 /// Settings about how the client itself treats a server: how it is labelled, how long the client
 /// waits for it, and which of its calls need no question. They change nothing about the server.
@@ -289,7 +293,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         domain: DraftDomain::Made(Domain::from_key(&server.name)),
         section: match server.connection {
             _ if !server.is_enabled => SourceSection::Disabled,
-            Ok(connection) => connection.into(),
+            Ok(connection) => connection.with_sign_in(server.sign_in.map(ClientSignIn::settings)),
             Err(fault) => {
                 let kind = McpKind::NAME;
                 SourceSection::Unusable(Box::new(UnusableSection { kind, fault: *fault }))
@@ -330,6 +334,14 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
     });
     // Only the first: people fix one after the other, and a table has one line for it.
     let fault = document.take_faults().into_iter().next();
+    let connection = match fault {
+        Some(fault) => Err(Box::new(fault)),
+        None => Ok(connection.expect("what is not read leaves a fault")),
+    };
+    // A header signs in already, and a program does so by itself.
+    if connection.as_ref().is_ok_and(|own| !own.may_sign_in()) && members.sign_in.take().is_some() {
+        members.left_behind.push("oauth");
+    }
     let questions = refers.iter().filter_map(|one| one.strip_prefix("input:"));
     ClientServer {
         name: name.to_owned(),
@@ -339,10 +351,8 @@ fn server(name: &str, field: &Field<'_>, environment: &Environment) -> ClientSer
             key: name.to_owned(),
         },
         is_enabled: !members.is_disabled,
-        connection: match fault {
-            Some(fault) => Err(Box::new(fault)),
-            None => Ok(connection.expect("what is not read leaves a fault")),
-        },
+        connection,
+        sign_in: members.sign_in,
         description: members.description,
         effects: members.effects,
         connect_deadline: members.connect_deadline,
@@ -361,6 +371,7 @@ struct Members {
     effects: Vec<(Effect, String)>,
     connect_deadline: Option<Duration>,
     description: Option<String>,
+    sign_in: Option<ClientSignIn>,
     left_behind: Vec<&'static str>,
     env_file: Option<String>,
 }
@@ -368,7 +379,9 @@ struct Members {
 impl Members {
     fn read(table: &mut Table<'_>) -> Self {
         let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
-        let left_behind = left_behind.copied().collect();
+        let mut left_behind: Vec<_> = left_behind.copied().collect();
+        let (sign_in, of_sign_in) = sign_in::read(table);
+        left_behind.extend(of_sign_in);
         let mut text =
             |keys: &[&'static str]| table.field_of_any(keys).and_then(|field| plain_text(&field));
         let (description, env_file) = (text(&["description"]), text(&["envFile", "env_file"]));
@@ -377,6 +390,7 @@ impl Members {
             effects: effects(table),
             connect_deadline: start_limit(table),
             description,
+            sign_in,
             left_behind,
             env_file,
         }
