@@ -23,6 +23,7 @@ use serde_json::value::RawValue;
 use crate::watch::FolderWatch;
 use crate::{Skill, SkillFile, SkillFolderError, SkillSet};
 use access::Access;
+use answers::EmbeddedScript;
 pub use manifest::READ_SKILL;
 
 /// Whether everybody may see the resource with this URI of the source.
@@ -142,7 +143,27 @@ impl SkillSource {
         let text = on_disk(move || own.text(&wanted)).await;
         let text = text.map_err(|error| self.changed_meanwhile(target, &error))?;
         let tools = named_tools::of(access.view(), skill, &text.body, &target.id);
-        Ok(answers::skill(skill, &text.body, access.files(skill), &tools))
+        let files: Vec<_> = access.files(skill).collect();
+        let script =
+            answers::only_script(&files).filter(|own| access.must_be_open(skill, own).is_ok());
+        let script = match script {
+            Some(file) => self.script(set, skill, file).await,
+            None => None,
+        };
+        Ok(answers::skill(skill, &text.body, &files, script.as_ref(), &tools))
+    }
+
+    /// The text of a script. One that went away meanwhile is still named among the files.
+    async fn script<'s>(
+        &self,
+        set: &Arc<SkillSet>,
+        skill: &Skill,
+        file: &'s SkillFile,
+    ) -> Option<EmbeddedScript<'s>> {
+        let (own, wanted, read) = (set.clone(), skill.clone(), file.clone());
+        let content = on_disk(move || own.content(&wanted, &read, read.size)).await.ok()?;
+        let text = String::from_utf8(content).ok()?;
+        Some(EmbeddedScript { file, text })
     }
 
     async fn content(

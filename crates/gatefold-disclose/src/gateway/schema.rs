@@ -24,7 +24,7 @@ pub(super) fn answer(
         ))),
         (Some(name), []) => {
             let tool = find(view, &name, SuggestionMode::Yes).map_err(UsageError::new)?;
-            Ok(Reply::text(&described(tool)))
+            Ok(Reply::text(&described(tool)).showing([tool]))
         }
         (one, _) => {
             let mut seen = HashSet::new();
@@ -102,16 +102,16 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
     // One name a batch gets suggestions, so that a list of invented names costs no more than one.
     let mut suggesting = SuggestionMode::Yes;
     let answers = names.iter().map(|name| match find(view, name, suggesting) {
-        Ok(tool) => (described(tool), true),
+        Ok(tool) => (described(tool), Some(tool)),
         Err(error) => {
             suggesting = SuggestionMode::No;
             let (name, error) = (json_text(name), json_text(&error));
-            (object_text([("name", name.as_str()), ("error", &error)]), false)
+            (object_text([("name", name.as_str()), ("error", &error)]), None)
         }
     });
     let mut shown: Vec<String> = Vec::new();
-    let mut any_found = false;
-    for (answer, found) in answers {
+    let mut found = Vec::new();
+    for (answer, tool) in answers {
         shown.push(answer);
         if shown.len() > 1
             && token_bound(&written(&shown, &names[shown.len()..])) > limits.discovery_tokens
@@ -119,10 +119,10 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
             shown.pop();
             break;
         }
-        any_found |= found;
+        found.extend(tool);
     }
     let text = written(&shown, &names[shown.len()..]);
-    Ok(Reply { is_error: !any_found, ..Reply::text(&text) })
+    Ok(Reply { is_error: found.is_empty(), ..Reply::text(&text).showing(found) })
 }
 
 fn written(shown: &[String], remaining: &[String]) -> String {
