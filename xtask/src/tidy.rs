@@ -11,6 +11,7 @@ use crate::docs;
 mod bounds;
 mod circles;
 mod crate_tree;
+mod readers;
 mod scope;
 #[cfg(test)]
 mod tests;
@@ -150,15 +151,18 @@ pub(crate) fn run(root: &Path) -> Result<()> {
 }
 
 /// What is wrong in the modules of all crates: circles, names that mean two things, state without a
-/// bound.
+/// bound, settings that nothing reads.
 fn sources_faults(workspace: &Path) -> Result<Vec<String>> {
+    let roots = crate_tree::roots(workspace)?.into_iter();
+    let trees = roots.map(|(name, file)| CrateTree::read(workspace, &name, &file));
+    let trees: Vec<_> = trees.collect::<Result<_>>()?;
     let mut faults = Vec::new();
-    for (name, file) in crate_tree::roots(workspace)? {
-        let tree = CrateTree::read(workspace, &name, &file)?;
-        faults.extend(circles::faults(&tree));
-        faults.extend(type_names::faults(&tree));
-        faults.extend(bounds::faults(&tree));
+    for tree in &trees {
+        faults.extend(circles::faults(tree));
+        faults.extend(type_names::faults(tree));
+        faults.extend(bounds::faults(tree));
     }
+    faults.extend(readers::faults(&trees));
     Ok(faults)
 }
 

@@ -13,4 +13,4 @@ mod walking;
 mod writing;
 
 pub use folder::{FolderSettings, FolderWrites, PathResolution};
-pub(crate) use tools::{FileSearch, tools};
+pub(crate) use tools::{FileSearchJob, tools};

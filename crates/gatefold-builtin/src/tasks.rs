@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::compute::StopSign;
-use crate::files::FileSearch;
+use crate::files::FileSearchJob;
 use crate::workers::{CallerWork, TASK, WorkFault, WorkKind};
 use crate::{BuiltinAnswer, BuiltinError, calculate, json_query, text, web};
 
@@ -32,7 +32,7 @@ fn answer(work: CallerWork, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> 
             json_query::query(&String::from_utf8_lossy(body), &read::<String>(arguments))
         }
         WorkKind::Text => text::answer(read(arguments)),
-        WorkKind::SearchFiles => read::<FileSearch>(arguments).answer(&sign),
+        WorkKind::SearchFiles => read::<FileSearchJob>(arguments).answer(&sign),
         WorkKind::Page => web::show_page(&read(arguments), body, &sign),
     }
 }

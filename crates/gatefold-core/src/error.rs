@@ -53,7 +53,7 @@ pub enum CallError {
         source: Option<BoxError>,
     },
     /// Nothing was done, because a person has to sign in first.
-    #[error("`{domain}` {reason}; tell the user, and call again once that is done")]
+    #[error("`{domain}` {reason}")]
     NeedsSignIn { domain: Domain, reason: String },
     /// The source failed recently and gets no calls for a while: nothing was attempted.
     #[error("`{domain}` is unavailable: {reason}")]
@@ -251,6 +251,10 @@ impl CallError {
             }
             Self::NoResult { domain, fault, effect, retry_after, .. } => {
                 format!("`{domain}` {fault}; {}", effect.advice(*retry_after))
+            }
+            // Only a model has a user to tell.
+            Self::NeedsSignIn { .. } => {
+                format!("{self}; tell the user, and call again once that is done")
             }
             Self::NotSent { domain, cause, .. } => format!("`{domain}` was not called: {cause}"),
             Self::Lost { tool, .. } => format!(

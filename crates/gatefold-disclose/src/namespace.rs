@@ -1,4 +1,4 @@
-use gatefold_catalog::{DomainEntry, Request, Tool, View};
+use gatefold_catalog::{DomainEntry, Request, Tool, ToolTopic, View};
 use gatefold_core::{CallError, Domain, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -60,7 +60,15 @@ enum PairTool {
     Invoke,
 }
 
-impl Namespace<'_> {
+impl<'a> Namespace<'a> {
+    fn entries(&self) -> impl Iterator<Item = &'a DomainEntry> {
+        let (one, shared) = match self {
+            Self::One(entry) => (Some(*entry), &[][..]),
+            Self::Shared(entries) => (None, entries.as_slice()),
+        };
+        one.into_iter().chain(shared.iter().copied())
+    }
+
     fn name(&self) -> &str {
         match self {
             Self::One(entry) => entry.domain().as_str(),
@@ -179,6 +187,31 @@ impl NamespaceDisclosure {
     }
 }
 
+/// The skills that are for the domains of a namespace, by the tool that reads them, as a description
+/// says them.
+fn skills_for(view: &View, all: &[Namespace<'_>], namespace: &Namespace<'_>) -> String {
+    let mut readers: Vec<(String, &str, Vec<&ToolTopic>)> = Vec::new();
+    for entry in namespace.entries() {
+        for (folder, topic) in view.topics_for(entry.domain()) {
+            let reader = all.iter().find(|own| own.entries().any(|own| own.domain() == folder));
+            let tool = view.tool_named(folder, &topic.tool);
+            let Some((reader, tool)) = reader.zip(tool) else { continue };
+            let (invoke, name) = (reader.tool_name(PairTool::Invoke), name_in(reader, tool));
+            let known = readers.iter_mut().find(|(own, of, _)| *own == invoke && *of == name);
+            match known {
+                Some((_, _, topics)) if topics.contains(&topic) => {}
+                Some((_, _, topics)) => topics.push(topic),
+                None => readers.push((invoke, name, vec![topic])),
+            }
+        }
+    }
+    let bytes = definitions::SKILLS_BYTES / readers.len().max(1);
+    let said = |(invoke, name, topics): &(String, &str, Vec<_>)| {
+        definitions::skills(invoke, name, topics, bytes)
+    };
+    readers.iter().map(said).collect()
+}
+
 /// How many bytes of names an error has.
 const NAMED_BYTES: usize = 2000;
 
@@ -225,8 +258,10 @@ fn hint(namespace: &Namespace<'_>) -> String {
 impl Disclosure for NamespaceDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
         let mut tools = by_alias(self.shown(view));
-        for namespace in self.namespaces(view) {
-            tools.extend(definitions::pair(view, &namespace));
+        let namespaces = self.namespaces(view);
+        for namespace in &namespaces {
+            let skills = skills_for(view, &namespaces, namespace);
+            tools.extend(definitions::pair(view, namespace, &skills));
         }
         let instructions = definitions::instructions(view, *limits);
         Surface { tools, instructions }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    LINE_LIMIT, Request, Scope, SearchMode, Tool, View, nearest_texts, one_line, search,
+    LINE_LIMIT, Request, Scope, SearchMode, Tool, View, nearest_texts, search, short_description,
+    token_bound,
 };
 use gatefold_core::{CallError, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -16,7 +17,8 @@ use crate::executing::ExecuteTools;
 use crate::hints;
 use crate::pinned::Pins;
 use crate::surface::{
-    ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, ToolSurface, UsageError,
+    ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface,
+    UsageError,
 };
 use crate::wording::{did_you_mean, quoted};
 
@@ -31,7 +33,18 @@ const MOST_NAMES: usize = 20;
 /// the shortest.
 const LENGTHS: [usize; 5] = [LINE_LIMIT, 50, 30, 15, 0];
 
-const DESCRIPTION: &str = "Load tools that are not shown. Not loaded:";
+/// How many tokens of schemas one answer has. What does not fit is not loaded, except that one tool is.
+const LOADED_TOKENS: usize = 8_000;
+/// The most names that a schema lists as the only ones, and the most characters of so many that some
+/// provider takes more than [`FEW_NAMES`] of.
+const ENUM_NAMES: usize = 1_000;
+const FEW_NAMES: usize = 250;
+const ENUM_CHARS: usize = 15_000;
+/// The room at the top level beside `request_tools` and `execute_tool`.
+const ROOM: usize = TOOLS_LIMIT - 2;
+
+const DESCRIPTION: &str =
+    "Load additional tools into the current session.\nAvailable tools not yet loaded:";
 
 /// When tools are chosen for a request, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,9 +118,13 @@ impl SelectedDisclosure {
         let at_the_top: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let pinned = view.tools().filter(|tool| self.pinned.has(view, tool));
         let loaded = self.loaded.iter().chain(view.registered().iter()).cloned();
-        let mut kept: BTreeSet<String> =
-            pinned.map(|tool| tool.alias().to_owned()).chain(loaded).collect();
-        kept.retain(|name| at_the_top.contains(name.as_str()));
+        // What the model asked for comes before what somebody pinned, if there is no room for both.
+        let mut kept = BTreeSet::new();
+        for name in loaded.chain(pinned.map(|tool| tool.alias().to_owned())) {
+            if kept.len() < ROOM && at_the_top.contains(name.as_str()) {
+                kept.insert(name);
+            }
+        }
         let everywhere = Scope { domain: None, group: None };
         let hits = search(view, &self.request, &everywhere, SearchMode::Hybrid, RANKED);
         let mut best = Vec::new();
@@ -122,12 +139,13 @@ impl SelectedDisclosure {
         let others = tools.iter().map(|tool| tool.name.clone());
         let unranked: Vec<_> = others.filter(|name| !best.contains(name)).collect();
         let chosen = best.into_iter().chain(unranked).filter(|name| !kept.contains(name));
-        let chosen: Vec<_> = chosen.take(self.limits.most).collect();
+        let most = self.limits.most.min(ROOM - kept.len());
+        let chosen: Vec<_> = chosen.take(most).collect();
         kept.extend(chosen);
         kept
     }
 
-    /// The schemas of tools that are not shown.
+    /// The schemas of tools that are not shown: of those that there are, and that one answer holds.
     fn load(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
         let arguments = Arguments::parse(REQUEST, arguments)?;
         arguments.only(&["tool_names"])?;
@@ -146,23 +164,41 @@ impl SelectedDisclosure {
         let all: BTreeMap<&str, &ToolSurface> =
             shown.iter().chain(&rest).map(|tool| (tool.name.as_str(), tool)).collect();
         let (mut found, mut loaded) = (Vec::new(), Vec::new());
+        let (mut unknown, mut left, mut left_out) = (Vec::new(), LOADED_TOKENS, Vec::new());
         for name in &names {
-            let tool = all.get(name.trim()).ok_or_else(|| {
+            let Some(tool) = all.get(name.trim()) else {
                 let near = did_you_mean(nearest_texts(name, all.keys().copied()));
-                UsageError::new(format!(
-                    "Unknown tool {}.{near} {REQUEST} lists what it can load.",
-                    quoted(name)
-                ))
-            })?;
+                unknown.push(format!("Unknown tool {}.{near}", quoted(name)));
+                continue;
+            };
+            if loaded.contains(&tool.name) {
+                continue;
+            }
+            let tokens = token_bound(tool.definition.get());
+            if tokens > left && !found.is_empty() {
+                left_out.push(tool.name.as_str());
+                continue;
+            }
+            left = left.saturating_sub(tokens);
             found.push(tool.definition.get());
             loaded.push(tool.name.clone());
+        }
+        if found.is_empty() {
+            let unknown = unknown.join(" ");
+            return Err(UsageError::new(format!("{unknown} {REQUEST} lists what it can load.")));
         }
         let tools = format!("[{}]", found.join(","));
         let note = json_text(&format!(
             "Call them by their names, or with {EXECUTE}(tool_name, arguments)."
         ));
-        let text = object_text([("tools", tools.as_str()), ("note", note.as_str())]);
-        Ok(Step::Loaded(Reply::text(&text), loaded))
+        let unknown = (!unknown.is_empty()).then(|| json_text(&unknown.join(" ")));
+        let left_out = (!left_out.is_empty()).then(|| {
+            json_text(&format!("{}: too long to be given at once. Ask again.", left_out.join(", ")))
+        });
+        let fields = [("tools", tools.as_str()), ("note", note.as_str())].into_iter();
+        let fields = fields.chain(unknown.as_deref().map(|own| ("not_loaded", own)));
+        let fields = fields.chain(left_out.as_deref().map(|own| ("left_out", own)));
+        Ok(Step::Loaded(Reply::text(&object_text(fields)), loaded))
     }
 
     /// What a call of `execute_tool` means where the other disclosure has no such tool.
@@ -199,22 +235,31 @@ impl SelectedDisclosure {
 fn request_tools(rest: &[ToolSurface]) -> ToolSurface {
     let lines = |length: usize| -> Vec<String> {
         rest.iter()
-            .map(|tool| match one_line(&about(tool), length) {
+            .map(|tool| match short_description(&about(tool), length) {
                 about if about.is_empty() => format!("\n- {}", tool.name),
                 about => format!("\n- {}: {about}", tool.name),
             })
             .collect()
     };
+    let chars: usize = rest.iter().map(|tool| tool.name.chars().count()).sum();
+    let fits = rest.len() <= FEW_NAMES || (rest.len() <= ENUM_NAMES && chars <= ENUM_CHARS);
     let description = bounded(
         LENGTHS.into_iter().map(lines),
         DESCRIPTION_BYTES,
         |lines| format!("{DESCRIPTION}{lines}"),
-        |count| format!("\n+{count} more, which 'tool_names' names"),
+        |count| {
+            let rest = if fits {
+                ", which 'tool_names' names"
+            } else {
+                ": ask, and the nearest are named"
+            };
+            format!("\n+{count} more{rest}")
+        },
     );
     let names: Vec<_> = rest.iter().map(|tool| json_text(&tool.name)).collect();
+    let names = if fits { format!(r#","enum":[{}]"#, names.join(",")) } else { String::new() };
     let names = format!(
-        r#"{{"type":"array","items":{{"type":"string","enum":[{}]}},"minItems":1,"maxItems":{MOST_NAMES}}}"#,
-        names.join(",")
+        r#"{{"type":"array","items":{{"type":"string"{names}}},"minItems":1,"maxItems":{MOST_NAMES}}}"#,
     );
     let properties = object_text([("tool_names", names.as_str())]);
     let input = object_text([

@@ -137,6 +137,8 @@ pub struct Reply {
     /// `_meta`, for the client and never for the model.
     pub meta: Option<Box<RawValue>>,
     pub is_error: bool,
+    /// The tools whose schemas it has, by their ids or their names at the top level, for the record.
+    pub shown: Vec<String>,
 }
 
 /// What is wrong with a call of a surface's tool, and how to fix it.
@@ -171,7 +173,19 @@ impl From<UsageError> for Reply {
 impl Reply {
     /// One text block.
     pub fn text(text: &str) -> Self {
-        Self { content: vec![text_block(text)], structured: None, meta: None, is_error: false }
+        Self {
+            content: vec![text_block(text)],
+            structured: None,
+            meta: None,
+            is_error: false,
+            shown: Vec::new(),
+        }
+    }
+
+    /// The same, which has the schemas of these tools.
+    pub(crate) fn showing<'a>(self, tools: impl IntoIterator<Item = &'a Tool>) -> Self {
+        let ids = tools.into_iter().map(|tool| tool.id().as_str().to_owned());
+        Self { shown: ids.collect(), ..self }
     }
 
     /// One text block of compact JSON.

@@ -185,8 +185,7 @@ impl TypedDisclosure {
         let entry = known_resource(kind, &entries, &arguments)?;
         let parts = ResourceParts { view, kind, entry };
         if is_discovery {
-            let text = parts.discover(&arguments, self.limits.discovery_tokens)?;
-            return Ok(Step::Reply(Reply::text(&text)));
+            return parts.discover(&arguments, self.limits.discovery_tokens).map(Step::Reply);
         }
         parts.call(&arguments).map(Step::Call)
     }

@@ -7,6 +7,7 @@ use gatefold_core::{
     ToolId,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::Counters;
@@ -131,6 +132,19 @@ pub struct DiscoveryRecord {
     pub arguments_digest: Digest,
     pub result_bytes: usize,
     pub is_error: bool,
+    /// The tools whose schemas were in the answer.
+    pub shown: Vec<String>,
+}
+
+/// What a meta-call discovered, before it is on record.
+#[derive(Debug)]
+pub struct Discovery<'a> {
+    pub meta_tool: &'a str,
+    pub arguments: &'a RawValue,
+    pub result_bytes: usize,
+    pub is_error: bool,
+    /// The tools whose schemas were in the answer.
+    pub shown: Vec<String>,
 }
 
 /// Who approved or denied a call that needed it.

@@ -50,7 +50,7 @@ pub use approvals::{
     ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
 };
 pub use audit::{
-    AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy,
+    AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy, Discovery,
     DiscoveryRecord,
 };
 pub use caller::{

@@ -5,7 +5,6 @@ use gatefold_core::{
     CallError, CallId, Domain, Operation, Outcome, Payload, Principal, Resume, Timestamp, ToolId,
     UpstreamIdentity,
 };
-use serde_json::value::RawValue;
 use tokio::time::timeout;
 
 use crate::audit::RECORD_WAIT;
@@ -15,7 +14,7 @@ use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
 use crate::room::{ResultPlace, ResultRoom};
 use crate::runtime::{Runtime, Slot};
 use crate::seal::digest;
-use crate::{Caller, Counters, DiscoveryRecord, Dispatcher, Offer, PastUse};
+use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer, PastUse};
 
 /// One principal's turn on one runtime, which a reload in the meantime does not affect.
 #[derive(Clone)]
@@ -266,14 +265,8 @@ impl PinnedTurn {
     }
 
     /// Writes the record of a meta-call that only discovered.
-    pub async fn discovered(
-        &self,
-        meta_tool: &str,
-        arguments: &RawValue,
-        result_bytes: usize,
-        is_error: bool,
-        caller: &Caller,
-    ) {
+    pub async fn discovered(&self, discovery: Discovery<'_>, caller: &Caller) {
+        let Discovery { meta_tool, arguments, result_bytes, is_error, shown } = discovery;
         let record = DiscoveryRecord {
             at: self.now(),
             principal: self.principal.clone(),
@@ -282,6 +275,7 @@ impl PinnedTurn {
             arguments_digest: digest(arguments.get().as_bytes()),
             result_bytes,
             is_error,
+            shown,
         };
         self.dispatcher.counters.count(if is_error { "discovery_error" } else { "discovery" });
         let kept = timeout(RECORD_WAIT, self.dispatcher.ports.audit.discover(record)).await;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gatefold_core::AgentId;
+use gatefold_core::{AgentId, Principal, Right};
 
 use crate::audience::{AudienceAgent, Choice};
 use crate::{Audience, Disclosures, Scope, UnknownDisclosure};
@@ -16,6 +16,8 @@ use crate::{Audience, Disclosures, Scope, UnknownDisclosure};
 pub struct AgentProfile {
     /// What its model is told before anything else. May be empty.
     pub instructions: Arc<str>,
+    /// Who finds it: whoever has one of these rights. Everybody, if there is none.
+    pub visible_to: Vec<Right>,
     /// The disclosure for its requests that name none. Otherwise that is its client's, or the
     /// default.
     pub disclosure: Option<String>,
@@ -37,6 +39,14 @@ impl AgentProfiles {
             profile.disclosures.audience(Scope::Everything, profile.disclosure.as_deref())?;
         }
         Ok(Self(profiles))
+    }
+
+    /// Whether a principal finds an agent.
+    pub(crate) fn shows(&self, principal: &Principal, agent: &AgentId) -> bool {
+        let rights = self.0.get(agent).map(|profile| profile.visible_to.as_slice());
+        rights.is_some_and(|wanted| {
+            wanted.is_empty() || wanted.iter().any(|right| principal.rights.has(right))
+        })
     }
 
     /// An audience for an agent's disclosure of this name, or for the one that it has if none is

@@ -89,7 +89,7 @@ pub(crate) enum Choice {
 
 impl Audience {
     /// How much of a request counts, in characters.
-    const REQUEST_CHARS: usize = 2000;
+    pub const REQUEST_CHARS: usize = 2000;
 
     pub(crate) fn new(
         scope: Scope,
@@ -168,7 +168,8 @@ impl Audience {
         self.registered().filter(|_| self.selection.registers)
     }
 
-    pub(crate) fn request(&self) -> Option<&Arc<str>> {
+    /// What the model is asked to do, if its tools are chosen for that.
+    pub fn request(&self) -> Option<&Arc<str>> {
         self.request.as_ref()
     }
 

@@ -89,6 +89,12 @@ impl Exchange {
         self.agents.store(Arc::new(profiles));
     }
 
+    /// Whether there is such an agent, and a principal finds it. One that it does not find looks as if
+    /// there were none.
+    pub fn shows_agent(&self, principal: &Principal, agent: &AgentId) -> bool {
+        self.agents.load().shows(principal, agent)
+    }
+
     /// An audience for an agent, and for the disclosure of this name or its own. `None` if there is
     /// no such agent.
     pub fn agent_audience(

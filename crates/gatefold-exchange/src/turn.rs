@@ -6,7 +6,7 @@ use gatefold_core::{
     SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
 };
 use gatefold_disclose::{Names, Rehearsal, Reply, Step, StructuredContent, UsageError, rehearse};
-use gatefold_dispatch::{Caller, Counters, PinnedTurn};
+use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
@@ -138,7 +138,7 @@ impl Turn {
         call: ToolCall<'_>,
         caller: Caller,
     ) -> Result<ToolAnswer, CallError> {
-        let reply = match step {
+        let mut reply: Reply = match step {
             Ok(Step::Call(request)) => return self.carry_out(request, call, caller).await,
             Ok(Step::Reply(reply)) => {
                 self.pinned.counters().looked_up();
@@ -147,21 +147,27 @@ impl Turn {
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
                 self.pinned.found(&found.query, found.tools, &caller);
-                self.register(found.whole);
-                reply
+                self.register(found.whole.clone());
+                Reply { shown: found.whole, ..reply }
             }
             Ok(Step::Loaded(reply, names)) => {
                 self.pinned.counters().looked_up();
-                self.register(names);
-                reply
+                self.register(names.clone());
+                Reply { shown: names, ..reply }
             }
             Err(error) => error.into(),
         };
         let bytes = reply.content.iter().map(|block| block.get().len()).sum();
         let tokens = reply.content.iter().map(|block| token_bound(block.get())).sum();
         self.pinned.counters().spent_on_discovery(tokens);
-        let (name, arguments) = (call.name.as_str(), &*call.arguments);
-        self.pinned.discovered(name, arguments, bytes, reply.is_error, &caller).await;
+        let discovery = Discovery {
+            meta_tool: call.name.as_str(),
+            arguments: &call.arguments,
+            result_bytes: bytes,
+            is_error: reply.is_error,
+            shown: std::mem::take(&mut reply.shown),
+        };
+        self.pinned.discovered(discovery, &caller).await;
         Ok(ToolAnswer::Reply(reply))
     }
 

@@ -27,5 +27,8 @@ pub(crate) fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Url
 pub(crate) fn optional<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Url>, D::Error> {
-    Option::<Address>::deserialize(deserializer).map(|own| own.map(|own| own.0))
+    // An empty text is as good as none.
+    let text = Option::<String>::deserialize(deserializer)?.filter(|text| !text.is_empty());
+    let malformed = |_| serde::de::Error::custom("it has a malformed address");
+    text.map(|text| text.parse().map_err(malformed)).transpose()
 }

@@ -48,7 +48,9 @@ impl BearerChallenge {
         match name.to_ascii_lowercase().as_str() {
             "resource_metadata" => self.resource_metadata = value.parse().ok(),
             "scope" => {
-                self.scopes = Some(value.split_whitespace().map(str::to_owned).collect());
+                let scopes: Vec<_> = value.split_whitespace().map(str::to_owned).collect();
+                // An empty text asks for nothing in particular.
+                self.scopes = Some(scopes).filter(|scopes| !scopes.is_empty());
             }
             "error" => self.error = Some(value),
             _ => {}
@@ -135,6 +137,7 @@ mod tests {
         assert_eq!(full.resource_metadata.unwrap().as_str(), "https://a.example/m?x=%221%22");
         assert_eq!(of(&["Basic realm=x", "bearer"]), Some(BearerChallenge::default()));
         assert_eq!(of(&["Bearer scope=a"]).unwrap().scopes.unwrap(), ["a"]);
+        assert_eq!(of(&["Bearer scope=\"\""]).unwrap().scopes, None);
     }
 
     #[test]

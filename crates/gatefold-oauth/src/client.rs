@@ -6,9 +6,9 @@ use gatefold_core::{Secret, Timestamp};
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
 
-use crate::SignInError;
 use crate::assertion::{self, SigningKey};
 use crate::metadata::ServerMetadata;
+use crate::{LocalRedirect, SignInError};
 
 /// What a configuration says of the client.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +20,8 @@ pub struct ClientSettings {
     pub metadata_url: Option<String>,
     /// The scopes to ask for instead of those that the server names.
     pub scopes: Option<Vec<String>>,
+    /// Where the provider sends browsers back to, if it knows only that.
+    pub redirect: Option<LocalRedirect>,
 }
 
 /// What a registered client proves itself with.

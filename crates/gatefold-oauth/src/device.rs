@@ -13,7 +13,7 @@ use crate::endpoint::Endpoints;
 use crate::grant::Tokens;
 use crate::metadata::ServerMetadata;
 use crate::token::TokenEndpoint;
-use crate::{Refused, SignInError};
+use crate::{Refused, SignInError, address, lenient};
 
 /// What a token for a device is asked for with, and what its client is registered for.
 pub(crate) const GRANT_TYPE: &str = "urn:ietf:params:oauth:grant-type:device_code";
@@ -23,6 +23,9 @@ const PAUSE: Duration = Duration::from_secs(5);
 
 /// The shortest pause that a provider can ask for: with none, we would ask without end.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long a code is good, if the provider does not say.
+const LASTS: Duration = Duration::from_secs(600);
 
 /// The longest pause that a provider can ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -55,14 +58,19 @@ struct DeviceAnswer {
     user_code: String,
     #[serde(alias = "verification_url")]
     verification_uri: Address,
-    verification_uri_complete: Option<Address>,
-    expires_in: u64,
+    #[serde(default, deserialize_with = "address::optional")]
+    verification_uri_complete: Option<Url>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
+    expires_in: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
     interval: Option<u64>,
 }
 
 #[derive(Deserialize, Default)]
 struct DeviceRefusal {
+    #[serde(default, deserialize_with = "lenient::text")]
     error: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     error_description: Option<String>,
 }
 
@@ -101,8 +109,8 @@ pub(crate) async fn begin(
     Ok(DeviceCode {
         user_code: crate::error::said(&said.user_code),
         page: said.verification_uri.0,
-        whole_page: said.verification_uri_complete.map(|own| own.0).filter(is_page),
-        lasts: Duration::from_secs(said.expires_in),
+        whole_page: said.verification_uri_complete.filter(is_page),
+        lasts: said.expires_in.map_or(LASTS, Duration::from_secs),
         pause: said
             .interval
             .map_or(PAUSE, Duration::from_secs)

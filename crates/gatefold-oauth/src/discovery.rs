@@ -145,12 +145,22 @@ async fn legacy(
     let origin = well_known::origin(resource);
     match server_metadata(endpoints, origin.as_str()).await {
         Ok(Some(server)) => Ok(server),
-        Ok(None) | Err(SignInError::Metadata { .. }) if asks_for_token => {
-            Ok(ServerMetadata::assumed(&origin))
-        }
         Ok(None) | Err(SignInError::Metadata { .. }) => {
+            let assumed = ServerMetadata::assumed(&origin);
+            if asks_for_token && has_page(endpoints, &assumed).await? {
+                return Ok(assumed);
+            }
             Err(SignInError::NoServer { resource: gatefold_egress::redacted(resource) })
         }
         Err(error) => Err(error),
     }
+}
+
+/// Whether there is a page to sign in at. A GET without parameters changes nothing, and whoever has
+/// the page answers it in some way (RFC 6749, section 3.1).
+async fn has_page(endpoints: Endpoints<'_>, server: &ServerMetadata) -> Result<bool, SignInError> {
+    let Some(page) = &server.authorization_endpoint else { return Ok(false) };
+    let status = endpoints.status("page of the provider", page).await?;
+    let is_missing = matches!(status.as_u16(), 401 | 403 | 404 | 405 | 410 | 501);
+    Ok(!is_missing)
 }

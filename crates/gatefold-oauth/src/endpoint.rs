@@ -38,6 +38,18 @@ impl Endpoints<'_> {
         Ok(answer.status.is_success().then_some(answer.body))
     }
 
+    /// The status with which an address answers a question without parameters.
+    pub(crate) async fn status(
+        &self,
+        what: &'static str,
+        url: &Url,
+    ) -> Result<StatusCode, SignInError> {
+        let request = HttpRequest::new(Method::GET, url.clone()).redirects(Redirects::None);
+        let failed = |source: EgressError| SignInError::Unreachable { what, source };
+        let answer = self.client.send(request, self.deadline).await.map_err(failed)?;
+        Ok(answer.status())
+    }
+
     pub(crate) async fn post_json(
         &self,
         what: &'static str,

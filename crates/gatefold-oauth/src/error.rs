@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use gatefold_core::BoxError;
 use gatefold_egress::EgressError;
 use http::StatusCode;
@@ -58,6 +60,18 @@ pub enum SignInError {
     Denied(Refused),
     #[error("no token was given: {0}")]
     Token(Refused),
+    /// What was asked for is for the configuration to say.
+    #[error("the provider refused {}: {refused}", asked_scopes(asked))]
+    Scopes {
+        asked: Vec<String>,
+        /// Those that probably go through, as far as the provider lets it be seen.
+        likely: Vec<String>,
+        /// The key that says what to ask for.
+        key: &'static str,
+        refused: Refused,
+    },
+    #[error("the provider refused the redirect address `{redirect}`: {refused}")]
+    Redirect { redirect: String, key: &'static str, refused: Refused },
     #[error("the {what} was refused: {refused}")]
     Refusal { what: &'static str, refused: Refused },
     #[error("the ID token cannot be believed: {0}")]
@@ -66,6 +80,14 @@ pub enum SignInError {
     TokenAnswer(&'static str),
     #[error("no port of this machine could be opened for the browser: {0}")]
     NoPort(#[source] std::io::Error),
+    #[error(
+        "port {port}, to which the provider sends the browser back, cannot be opened: {source}"
+    )]
+    PortTaken {
+        port: u16,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("too many wait for `{issuer}` at the moment")]
     Busy { issuer: String },
     #[error("nobody signed in in time")]
@@ -80,10 +102,27 @@ pub enum SignInError {
 
 impl SignInError {
     /// What a person can do about it.
-    pub fn hint(&self) -> Option<&'static str> {
-        Some(match self {
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        Some(Cow::Borrowed(match self {
+            Self::Scopes { likely, key, .. } => {
+                let scopes = match likely.as_slice() {
+                    [] => "\"...\"".to_owned(),
+                    likely => {
+                        likely.iter().map(|own| format!("{own:?}")).collect::<Vec<_>>().join(", ")
+                    }
+                };
+                return Some(format!("write `{key} = [{scopes}]` into the source").into());
+            }
+            Self::Redirect { key, .. } => {
+                let hint = "into the source, as the provider knows the address";
+                return Some(
+                    format!("write `{key} = \"http://localhost:PORT/callback\"` {hint}").into(),
+                );
+            }
             Self::NoServer { .. } => {
-                "check the URL; if the server takes a token, write it into `headers`"
+                "check the URL; if the server takes a token, write \
+                 `headers = { Authorization = \"Bearer ${secret:NAME}\" }` into the source, and store \
+                 it: `gatefold secret set NAME`"
             }
             Self::NoMetadata { .. } => {
                 "check `issuer`, or write `authorize_url` and `token_url` instead of it"
@@ -92,7 +131,11 @@ impl SignInError {
             Self::NoIntrospection { .. } => "write `introspection_endpoint` beside `issuer`",
             Self::NeedsClient { .. } => {
                 "register Gatefold there as an application, with a redirect address on \
-                 `http://127.0.0.1`, and write its `client_id` into the source"
+                 `http://127.0.0.1`, and write its `client_id` into the source; if the provider \
+                 knows another redirect address, write that as `redirect_url` beside it"
+            }
+            Self::PortTaken { .. } => {
+                "end the program that listens there, perhaps another `gatefold login`"
             }
             Self::NoDevices { .. } => "sign in with a browser, or paste the address it ends at",
             Self::OtherState | Self::WrongIssuer { .. } | Self::NoIssuer { .. } => {
@@ -100,7 +143,7 @@ impl SignInError {
             }
             Self::Late => "begin again",
             _ => return None,
-        })
+        }))
     }
 
     /// Whether the provider refuses this caller, and may give another one what it asks for.
@@ -169,6 +212,25 @@ impl Refused {
         !is_about_now && !self.is_grant_gone()
     }
 
+    /// Whether other scopes may go through.
+    pub(crate) fn is_about_scopes(&self) -> bool {
+        self.is("invalid_scope")
+            || ((self.is("invalid_request") || self.is("invalid_client_metadata"))
+                && self.speaks_of("scope"))
+    }
+
+    /// Whether the provider may know the client by another address to come back to.
+    pub(crate) fn is_about_redirect(&self) -> bool {
+        let codes = ["invalid_redirect_uri", "redirect_uri_mismatch"];
+        codes.iter().any(|code| self.is(code)) || self.speaks_of("redirect")
+    }
+
+    /// Whether the description has a text, in upper or lower case.
+    pub(crate) fn speaks_of(&self, text: &str) -> bool {
+        let said = self.description.as_deref().unwrap_or_default().to_ascii_lowercase();
+        said.contains(&text.to_ascii_lowercase())
+    }
+
     pub(crate) fn is(&self, error: &str) -> bool {
         self.error.as_deref() == Some(error)
     }
@@ -181,6 +243,13 @@ impl std::fmt::Display for Refused {
             (Some(error), None) => write!(f, "`{error}`"),
             (None, _) => write!(f, "HTTP status {}", self.status),
         }
+    }
+}
+
+fn asked_scopes(asked: &[String]) -> String {
+    match asked {
+        [] => "to sign anybody in without scopes".to_owned(),
+        asked => format!("the scopes `{}`", said(&asked.join(" "))),
     }
 }
 

@@ -3,15 +3,15 @@
 use reqwest::Url;
 use serde::Deserialize;
 
-use crate::{SignInError, address};
+use crate::{SignInError, address, lenient};
 
 /// A protected resource's metadata (RFC 9728, section 2).
 #[derive(Debug, Clone, Deserialize)]
 pub struct ResourceMetadata {
     pub resource: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     pub authorization_servers: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::optional_list")]
     pub scopes_supported: Option<Vec<String>>,
 }
 
@@ -59,18 +59,21 @@ pub struct ServerMetadata {
     pub introspection_endpoint: Option<Url>,
     #[serde(default, deserialize_with = "address::optional")]
     pub jwks_uri: Option<Url>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     pub scopes_supported: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     pub code_challenge_methods_supported: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     pub token_endpoint_auth_methods_supported: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::list")]
     pub prompt_values_supported: Vec<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::flag")]
     pub authorization_response_iss_parameter_supported: bool,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "lenient::flag")]
     pub client_id_metadata_document_supported: bool,
+    /// Whether nothing says this, and the endpoints are only where they usually were.
+    #[serde(skip)]
+    pub is_assumed: bool,
 }
 
 impl ServerMetadata {
@@ -108,6 +111,7 @@ impl ServerMetadata {
             prompt_values_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
             client_id_metadata_document_supported: false,
+            is_assumed: true,
         }
     }
 
@@ -188,6 +192,25 @@ mod tests {
         ] {
             assert_eq!(covers(named, &resource), holds, "{named}");
         }
+    }
+
+    #[test]
+    fn null_is_absent_in_metadata() {
+        let from: Url = "https://a.example/m".parse().unwrap();
+        let resource = "https://a.example/mcp".parse().unwrap();
+        let body = r#"{"resource": "https://a.example/mcp", "authorization_servers": null,
+            "scopes_supported": null, "jwks_uri": null}"#;
+        let read = ResourceMetadata::read(&from, body.as_bytes(), &resource).unwrap();
+        assert_eq!((read.authorization_servers.len(), read.scopes_supported), (0, None));
+        let body = r#"{"issuer": "https://a.example", "token_endpoint": "https://a.example/t",
+            "authorization_endpoint": null, "registration_endpoint": "", "scopes_supported": null,
+            "code_challenge_methods_supported": null, "prompt_values_supported": null,
+            "token_endpoint_auth_methods_supported": null,
+            "authorization_response_iss_parameter_supported": null,
+            "client_id_metadata_document_supported": "true"}"#;
+        let read = ServerMetadata::read(&from, body.as_bytes(), "https://a.example").unwrap();
+        assert!(!read.has_pkce() && read.client_id_metadata_document_supported);
+        assert!(read.authorization_endpoint.is_none() && read.registration_endpoint.is_none());
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl ProviderAddresses {
             prompt_values_supported: Vec::new(),
             authorization_response_iss_parameter_supported: false,
             client_id_metadata_document_supported: false,
+            is_assumed: false,
         };
         // Nothing promises it here. It is sent all the same, and a provider that does not know it
         // leaves it alone.

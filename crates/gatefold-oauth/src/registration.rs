@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::client::{ClientSettings, OAuthClient, TokenAuth};
 use crate::endpoint::{Answer, Endpoints};
 use crate::metadata::ServerMetadata;
-use crate::{Grant, Refused, SignInError, device};
+use crate::{Grant, Refused, SignInError, device, lenient};
 
 /// Where a browser comes back to: a port of this machine (RFC 8252, section 7.3), or an address
 /// that was registered.
@@ -34,14 +34,19 @@ pub(crate) enum ClientSource {
 
 #[derive(Deserialize)]
 struct Registered {
-    client_id: String,
+    #[serde(default, deserialize_with = "lenient::text")]
+    client_id: Option<String>,
+    #[serde(default, deserialize_with = "lenient::secret")]
     client_secret: Option<Secret>,
+    #[serde(default, deserialize_with = "lenient::known")]
     token_endpoint_auth_method: Option<TokenAuth>,
 }
 
 #[derive(Deserialize)]
 struct RegistrationRefusal {
+    #[serde(default, deserialize_with = "lenient::text")]
     error: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     error_description: Option<String>,
 }
 
@@ -76,7 +81,8 @@ pub(crate) async fn client(
     let client = match register(endpoints, server, redirect, purpose, scopes).await {
         // Some providers register only the scopes that are their own, and not those of servers.
         Err(SignInError::Registration { refused, .. })
-            if refused.is("invalid_client_metadata") && !scopes.is_empty() =>
+            if (refused.is("invalid_client_metadata") || refused.is("invalid_scope"))
+                && !scopes.is_empty() =>
         {
             register(endpoints, server, redirect, purpose, &[]).await?
         }
@@ -119,15 +125,18 @@ async fn register(
     }
     let client: Registered = serde_json::from_slice(&answer.body)
         .map_err(|error| SignInError::metadata(url, format!("its answer is no client: {error}")))?;
+    let id = client.client_id.filter(|id| !id.is_empty());
+    let id = id.ok_or_else(|| SignInError::metadata(url, "its answer has no `client_id`"))?;
     let secret = client.client_secret;
     let auth = match (client.token_endpoint_auth_method, &secret) {
+        // Without a secret there is nothing to prove, whatever the answer repeats.
+        (_, None) => TokenAuth::None,
         (Some(auth), _) => auth,
-        (None, None) => TokenAuth::None,
         // The standard's default is the header (RFC 7591, section 2).
         (None, Some(_)) if wanted == TokenAuth::None => TokenAuth::for_client(server, true),
         (None, Some(_)) => wanted,
     };
-    Ok(OAuthClient { id: client.client_id, secret, auth, key: None })
+    Ok(OAuthClient { id, secret, auth, key: None })
 }
 
 fn refused(answer: &Answer) -> Refused {

@@ -14,9 +14,10 @@ use crate::discovery::{Discovery, discover};
 use crate::endpoint::Endpoints;
 use crate::grant::{Grant, Tokens};
 use crate::provider::KnownProvider;
+use crate::redirect::LocalRedirect;
 use crate::registration::{self, ClientPurpose, ClientSource, Redirect};
 use crate::token::TokenEndpoint;
-use crate::{BearerChallenge, SignInError};
+use crate::{BearerChallenge, Refused, SignInError};
 
 /// What a sign-in is for.
 pub struct SignInOptions {
@@ -73,6 +74,40 @@ impl SignIn {
         self.discovery.server.device_authorization_endpoint.is_some()
     }
 
+    /// Fails if the provider knows no client of ours and registers none.
+    pub fn check_client(&self) -> Result<(), SignInError> {
+        let (server, settings) = (&self.discovery.server, &self.options.settings);
+        let has_document =
+            settings.metadata_url.is_some() && server.client_id_metadata_document_supported;
+        if settings.id.is_some() || has_document || server.registration_endpoint.is_some() {
+            return Ok(());
+        }
+        Err(SignInError::NeedsClient { issuer: server.issuer.clone() })
+    }
+
+    /// Whether a person registered the client, and so may have to say where browsers come back to.
+    pub fn is_configured(&self) -> bool {
+        self.options.settings.id.is_some()
+    }
+
+    /// The address to come back to that the configuration names.
+    pub fn configured_redirect(&self) -> Option<&LocalRedirect> {
+        self.options.settings.redirect.as_ref()
+    }
+
+    /// The key that names the address to come back to.
+    pub fn redirect_key(&self) -> &'static str {
+        if self.options.known.is_some() {
+            "auth.authorization_code.redirect_url"
+        } else {
+            "oauth.redirect_url"
+        }
+    }
+
+    fn scopes_key(&self) -> &'static str {
+        if self.options.known.is_some() { "auth.authorization_code.scopes" } else { "oauth.scopes" }
+    }
+
     /// The address to come back to that the last sign-in registered.
     pub fn earlier_redirect(&self) -> Option<&str> {
         self.options.earlier.as_ref()?.redirect.as_deref()
@@ -106,7 +141,8 @@ impl SignIn {
             &self.scopes,
             self.options.clock.now(),
         )
-        .await?;
+        .await
+        .map_err(|error| self.explain(error, None))?;
         Ok(DeviceSignIn { code, registration, sign_in: self })
     }
 
@@ -124,7 +160,38 @@ impl SignIn {
             fields.push(("scope", &scope));
         }
         let now = self.options.clock.now();
-        TokenEndpoint::of(server).ask(self.endpoints(deadline), &client, &fields, now).await
+        let endpoint = TokenEndpoint::of(server);
+        let asked = endpoint.ask(self.endpoints(deadline), &client, &fields, now).await;
+        asked.map_err(|error| self.explain(error, None))
+    }
+
+    /// Names the key that can mend a refusal, if it is about what the configuration can say.
+    fn explain(&self, error: SignInError, redirect: Option<&str>) -> SignInError {
+        let (SignInError::Denied(refused)
+        | SignInError::Token(refused)
+        | SignInError::Refusal { refused, .. }
+        | SignInError::Registration { refused, .. }) = &error
+        else {
+            return error;
+        };
+        if refused.is_about_scopes() {
+            let likely =
+                likely_scopes(&self.scopes, &self.discovery.server.scopes_supported, refused);
+            return SignInError::Scopes {
+                asked: self.scopes.clone(),
+                likely,
+                key: self.scopes_key(),
+                refused: refused.clone(),
+            };
+        }
+        match redirect.filter(|_| refused.is_about_redirect()) {
+            Some(redirect) => SignInError::Redirect {
+                redirect: redirect.to_owned(),
+                key: self.redirect_key(),
+                refused: refused.clone(),
+            },
+            None => error,
+        }
     }
 
     fn endpoints(&self, deadline: Instant) -> Endpoints<'_> {
@@ -146,9 +213,21 @@ impl SignIn {
             &self.scopes,
             self.options.earlier.as_ref(),
         )
-        .await?;
+        .await
+        .map_err(|error| self.explain(self.without_assumption(error), Some(&redirect.0)))?;
         let is_own = matches!(source, ClientSource::Registered | ClientSource::Earlier);
         Ok(Registration { client, redirect: is_own.then(|| redirect.0.clone()) })
+    }
+
+    /// Where a provider's addresses are only assumed, a failure at one of them says that there is no
+    /// provider, unless it speaks as one.
+    fn without_assumption(&self, error: SignInError) -> SignInError {
+        let speaks =
+            matches!(&error, SignInError::Registration { refused, .. } if refused.error.is_some());
+        if !self.discovery.server.is_assumed || speaks {
+            return error;
+        }
+        SignInError::NoServer { resource: gatefold_egress::redacted(&self.options.site) }
     }
 
     fn grant(&self, registration: &Registration, tokens: Tokens) -> Grant {
@@ -179,6 +258,15 @@ pub struct BrowserSignIn {
 impl BrowserSignIn {
     /// Turns what the browser came back with into a grant.
     pub async fn redeem(
+        &self,
+        answer: RedirectAnswer,
+        deadline: Instant,
+    ) -> Result<Grant, SignInError> {
+        let redeemed = self.redeem_as_registered(answer, deadline).await;
+        redeemed.map_err(|error| self.sign_in.explain(error, Some(&self.request.redirect)))
+    }
+
+    async fn redeem_as_registered(
         &self,
         answer: RedirectAnswer,
         deadline: Instant,
@@ -224,7 +312,8 @@ impl DeviceSignIn {
         let server = &sign_in.discovery.server;
         let now = sign_in.options.clock.now();
         let endpoints = sign_in.endpoints(deadline);
-        Ok(match code.poll(endpoints, server, &registration.client, now).await? {
+        let polled = code.poll(endpoints, server, &registration.client, now).await;
+        Ok(match polled.map_err(|error| sign_in.explain(error, None))? {
             DevicePoll::Signed(tokens) => Some(sign_in.grant(registration, tokens)),
             DevicePoll::Pending => None,
         })
@@ -252,4 +341,44 @@ fn scopes(options: &SignInOptions, discovery: &Discovery) -> Vec<String> {
         scopes.push(OFFLINE_ACCESS.to_owned());
     }
     scopes
+}
+
+/// The scopes that a provider would probably take, by what it said when it refused others: with those
+/// of its own that it names, or without those of ours.
+fn likely_scopes(asked: &[String], offered: &[String], refused: &Refused) -> Vec<String> {
+    let is_named = |scope: &&String| refused.speaks_of(scope);
+    let missing = offered.iter().filter(|scope| !asked.contains(scope) && is_named(scope));
+    let missing: Vec<_> = missing.cloned().collect();
+    if !missing.is_empty() {
+        return [asked, missing.as_slice()].concat();
+    }
+    let kept: Vec<_> = asked.iter().filter(|scope| !is_named(scope)).cloned().collect();
+    if kept.len() < asked.len() {
+        return kept;
+    }
+    let shared: Vec<_> = asked.iter().filter(|scope| offered.contains(scope)).cloned().collect();
+    if shared.is_empty() || shared.len() == asked.len() { offered.to_vec() } else { shared }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::StatusCode;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_says_which_scopes_may_go_through() {
+        for (asked, offered, said, likely) in [
+            (&["read", "phantom"][..], &["read"][..], "unknown scope: phantom", &["read"][..]),
+            (&["read", "phantom"], &["read"], "", &["read"]),
+            (&[], &["openid", "email"], "The OpenID scope is required", &["openid"]),
+            (&["read"], &["openid"], "", &["openid"]),
+            (&["read"], &[], "", &[]),
+            (&["read", "write"], &[], "scope write is not available", &["read"]),
+        ] {
+            let texts = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let refused = Refused::new(Some("invalid_scope"), Some(said), StatusCode::BAD_REQUEST);
+            assert_eq!(likely_scopes(&texts(asked), &texts(offered), &refused), likely, "{said}");
+        }
+    }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use gatefold_core::{Secret, Timestamp};
 use reqwest::Url;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::client::OAuthClient;
 use crate::endpoint::{Answer, Endpoints};
 use crate::grant::Tokens;
 use crate::metadata::ServerMetadata;
-use crate::{Refused, SignInError};
+use crate::{Refused, SignInError, lenient};
 
 /// The longest token that is kept, in bytes. Longer ones fit into no header.
 const TOKEN_LIMIT: usize = 64 * 1024;
@@ -37,15 +37,23 @@ const LIFETIME_LIMIT_S: u64 = 10 * 366 * 24 * 3600;
 /// An answer, whether it is one or a refusal: some providers refuse with status 200.
 #[derive(Deserialize, Default)]
 struct TokenAnswer {
+    #[serde(default, deserialize_with = "lenient::secret")]
     access_token: Option<Secret>,
+    #[serde(default, deserialize_with = "lenient::text")]
     token_type: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     issued_token_type: Option<String>,
-    /// A number, which some endpoints write as a text.
-    expires_in: Option<Value>,
+    #[serde(default, deserialize_with = "lenient::seconds")]
+    expires_in: Option<u64>,
+    #[serde(default, deserialize_with = "lenient::secret")]
     refresh_token: Option<Secret>,
+    #[serde(default, deserialize_with = "lenient::secret")]
     id_token: Option<Secret>,
-    scope: Option<String>,
+    #[serde(default, deserialize_with = "lenient::scopes")]
+    scope: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "lenient::text")]
     error: Option<String>,
+    #[serde(default, deserialize_with = "lenient::text")]
     error_description: Option<String>,
 }
 
@@ -114,11 +122,11 @@ fn read(answer: &Answer) -> Result<TokenAnswer, SignInError> {
 }
 
 fn tokens(said: TokenAnswer, now: Timestamp) -> Result<Tokens, SignInError> {
-    let access = said.access_token.filter(|token| !token.expose().is_empty());
-    let Some(access) = access else {
+    let Some(access) = said.access_token else {
         return Err(SignInError::TokenAnswer("it has no `access_token`"));
     };
-    if said.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+    let is_other = |kind: String| !kind.is_empty() && !kind.eq_ignore_ascii_case("bearer");
+    if said.token_type.is_some_and(is_other) {
         return Err(SignInError::TokenAnswer("its token is not a bearer token"));
     }
     // Of a token exchange (RFC 8693, section 2.2.1).
@@ -131,41 +139,23 @@ fn tokens(said: TokenAnswer, now: Timestamp) -> Result<Tokens, SignInError> {
     {
         return Err(SignInError::TokenAnswer("its token fits into no header"));
     }
-    let seconds = said.expires_in.as_ref().and_then(|value| match value {
-        Value::String(text) => text.trim().parse().ok(),
-        // A fraction, or more than a number holds, is as good as no word.
-        other => other.as_u64(),
-    });
-    let lifetime = seconds.map(|seconds: u64| Duration::from_secs(seconds.min(LIFETIME_LIMIT_S)));
-    let words = |scope: String| {
-        scope.split([' ', ',']).filter(|it| !it.is_empty()).map(str::to_owned).collect()
-    };
+    let lifetime =
+        said.expires_in.map(|seconds| Duration::from_secs(seconds.min(LIFETIME_LIMIT_S)));
     Ok(Tokens {
         access,
-        refresh: said.refresh_token.filter(|token| !token.expose().is_empty()),
+        refresh: said.refresh_token,
         obtained_at: now,
         expires_at: lifetime.map(|lifetime| now.plus(lifetime)),
-        scopes: said.scope.map(words),
+        scopes: said.scope,
     })
 }
 
 /// An answer as a form, which at least one large provider writes unless it is begged not to.
 fn form(body: &[u8]) -> Option<TokenAnswer> {
-    let mut answer = TokenAnswer::default();
-    for (name, value) in url::form_urlencoded::parse(body) {
-        let value = value.into_owned();
-        match &*name {
-            "access_token" => answer.access_token = Some(Secret::new(value)),
-            "token_type" => answer.token_type = Some(value),
-            "issued_token_type" => answer.issued_token_type = Some(value),
-            "expires_in" => answer.expires_in = Some(Value::String(value)),
-            "refresh_token" => answer.refresh_token = Some(Secret::new(value)),
-            "scope" => answer.scope = Some(value),
-            "error" => answer.error = Some(value),
-            "error_description" => answer.error_description = Some(value),
-            _ => {}
-        }
-    }
+    let pairs = url::form_urlencoded::parse(body);
+    let members: Map<_, _> =
+        pairs.map(|(name, value)| (name.into_owned(), Value::from(value))).collect();
+    let answer: TokenAnswer = serde_json::from_value(Value::Object(members)).ok()?;
     (answer.access_token.is_some() || answer.error.is_some()).then_some(answer)
 }
 
@@ -209,6 +199,21 @@ mod tests {
             200,
             "access_token=a&scope=repo%2Cgist&token_type=bearer",
             r#"a None None Some(["repo", "gist"])"#,
+        );
+        check(
+            200,
+            r#"{"access_token":"a","expires_in":3600.5,"refresh_token":null,"scope":["x",null,"y"]}"#,
+            r#"a None Some(3600000) Some(["x", "y"])"#,
+        );
+        check(
+            200,
+            r#"{"access_token":"a","token_type":null,"expires_in":null,"scope":null,"id_token":7}"#,
+            "a None None None",
+        );
+        check(
+            400,
+            r#"{"error":{"code":7},"error_description":null}"#,
+            "no token was given: HTTP status 400 Bad Request",
         );
         let gone = "no token was given: `invalid_grant`: gone";
         check(400, r#"{"error":"invalid_grant","error_description":"gone"}"#, gone);

@@ -134,13 +134,17 @@ fn planned(
     // A description with a secret is dropped: no program reads it, so a reference would be useless.
     server.description.take_if(|text| has_secret(text));
     let mut secrets = Vec::new();
+    let mut keep = |name: String, value: &str| {
+        let name = names.keep(name, value, &key);
+        let reference = names.style().reference(&name);
+        secrets.push(name);
+        reference
+    };
     if let Ok(connection) = &mut server.connection {
-        secrecy::take_out(connection, &key, |name, value| {
-            let name = names.keep(name, value, &key);
-            let reference = names.style().reference(&name);
-            secrets.push(name);
-            reference
-        });
+        secrecy::take_out(connection, &key, &mut keep);
+    }
+    if let Some(secret) = server.sign_in.as_mut().and_then(|own| own.secret.as_mut()) {
+        secrecy::take_out_client_secret(secret, &key, &mut keep);
     }
     PlannedSource { key, client, scope, server, secrets }
 }

@@ -112,7 +112,10 @@ impl ServedSources<'_> {
     /// How a server and the source that reaches it differ.
     fn difference(&self, server: &ClientServer, source: &SourceConfig) -> Option<KeepReason> {
         let known = server.left_behind.iter().map(|&key| key.to_owned());
-        let keys: Vec<_> = known.chain(server.unknown.iter().cloned()).collect();
+        let mut keys: Vec<_> = known.chain(server.unknown.iter().cloned()).collect();
+        if server.sign_in.as_ref().is_some_and(|own| !own.is_of(source)) {
+            keys.push("oauth".to_owned());
+        }
         if !keys.is_empty() {
             return Some(KeepReason::OtherKeys(keys));
         }

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+use gatefold::config::ClientSignIn;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_clients::toml_key;
 use gatefold_config::duration_text;
@@ -68,6 +69,9 @@ fn block(source: &PlannedSource) -> String {
     if let Some(description) = &server.description {
         members.put_description(description);
     }
+    if let Some(sign_in) = &server.sign_in {
+        members.put("oauth", sign_in_value(sign_in));
+    }
     for (key, wanted) in [("allow", Effect::Allow), ("deny", Effect::Deny)] {
         let patterns = server.effects.iter().filter(|(effect, _)| *effect == wanted);
         let patterns: Vec<_> = patterns.map(|(_, pattern)| pattern.clone()).collect();
@@ -82,8 +86,13 @@ fn block(source: &PlannedSource) -> String {
     let mut block = format!("# From {client}: {file}\n[sources.{}]\n{members}", toml_key(key));
     for setting in server.not_taken_over() {
         let shown = setting.replace(char::is_control, "?");
+        let signs_in = SIGN_INS.contains(&setting);
+        if server.sign_in.is_some() && signs_in {
+            let _ = writeln!(block, "# {client} has more in `{shown}` than was imported.");
+            continue;
+        }
         let _ = writeln!(block, "# {client} also has `{shown}` here, which was not imported.");
-        if SIGN_INS.contains(&setting) {
+        if signs_in {
             let _ = writeln!(block, "# If the server asks for a sign-in: gatefold login {key}");
         }
     }
@@ -91,6 +100,24 @@ fn block(source: &PlannedSource) -> String {
         let _ = writeln!(block, "# {}", note.replace(char::is_control, "?"));
     }
     block
+}
+
+/// The provider's client, as `oauth` has it.
+fn sign_in_value(sign_in: &ClientSignIn) -> Value {
+    let ClientSignIn { id, secret, scopes, redirect_url } = sign_in;
+    let mut keys = toml::Table::new();
+    keys.insert("client_id".to_owned(), text(id));
+    if let Some(secret) = secret {
+        keys.insert("client_secret".to_owned(), text(secret.expose()));
+    }
+    if let Some(url) = redirect_url {
+        keys.insert("redirect_url".to_owned(), text(url));
+    }
+    if let Some(scopes) = scopes {
+        let scopes = scopes.iter().map(|scope| text(scope)).collect();
+        keys.insert("scopes".to_owned(), Value::Array(scopes));
+    }
+    Value::Table(keys)
 }
 
 /// The keys of a source with their values, in the order in which they are written. `Display` prints

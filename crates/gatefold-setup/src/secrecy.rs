@@ -111,6 +111,21 @@ pub(super) fn take_out(
     }
 }
 
+/// Replaces the secret of a provider's client with `reference(name)`.
+pub(super) fn take_out_client_secret(
+    secret: &mut Secret,
+    key: &str,
+    mut reference: impl FnMut(String, &str) -> String,
+) {
+    // A reference to a variable is none.
+    if !is_secret("client_secret", secret.expose()) {
+        return;
+    }
+    let name = format!("{}_CLIENT_SECRET", variable_name(key));
+    let mut writer = ReferenceWriter { key, reference: &mut reference };
+    *secret = Secret::new(whole(secret.expose(), &name, &mut writer));
+}
+
 /// A variable's value without its secret. The whole value is replaced, unless it has references,
 /// which only the configuration can resolve.
 fn variable(name: &str, called: &str, value: &str, writer: &mut ReferenceWriter<'_>) -> String {

@@ -12,6 +12,16 @@ pub fn media_type(name: &str, is_text: bool) -> &'static str {
     known(name).map_or(usual, |(_, _, media_type)| media_type)
 }
 
+/// Whether a file is a program, by its name.
+pub(crate) fn is_script(name: &str) -> bool {
+    /// Languages of [`KNOWN`] that describe or show something.
+    const NO_PROGRAMS: [&str; 16] = [
+        "markdown", "text", "json", "yaml", "toml", "xml", "html", "css", "csv", "svg", "png",
+        "jpeg", "gif", "webp", "pdf", "zip",
+    ];
+    known(name).is_some_and(|(_, language, _)| !NO_PROGRAMS.contains(language))
+}
+
 type KnownFile = (&'static [&'static str], &'static str, &'static str);
 
 /// Endings, language and media type.

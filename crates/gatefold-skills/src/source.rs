@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use crate::watch::FolderWatch;
 use crate::{Skill, SkillFile, SkillFolder, SkillFolderError, SkillSet};
 use access::Access;
+use answers::EmbeddedScript;
 pub use manifest::READ_SKILL;
 
 /// Whether everybody may see the resource with this URI of the source.
@@ -140,7 +141,14 @@ impl SkillSource {
         let text = on_disk(move || wanted.text()).await;
         let text = text.map_err(|error| self.changed_meanwhile(target, &error))?;
         let tools = named_tools::of(access.view(), skill, &text.body, &target.id);
-        Ok(answers::skill(skill, &text.body, access.files(skill), &tools))
+        let files: Vec<_> = access.files(skill).collect();
+        let script =
+            answers::only_script(&files).filter(|own| access.must_be_open(skill, own).is_ok());
+        let script = match script {
+            Some(file) => read_script(file).await,
+            None => None,
+        };
+        Ok(answers::skill(skill, &text.body, &files, script.as_ref(), &tools))
     }
 
     async fn content(
@@ -266,4 +274,12 @@ fn unknown<'a>(what: &str, name: &str, names: impl Iterator<Item = &'a str>) -> 
 fn payload(result: &Value) -> Payload {
     let json = RawValue::from_string(result.to_string()).expect("a JSON value is valid JSON");
     Payload { json, is_error: false }
+}
+
+/// Reads a script. One that went away meanwhile is still named among the files.
+async fn read_script(file: &SkillFile) -> Option<EmbeddedScript<'_>> {
+    let wanted = file.clone();
+    let content = on_disk(move || wanted.content(wanted.size)).await.ok()?;
+    let text = String::from_utf8(content).ok()?;
+    Some(EmbeddedScript { file, text })
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::guard::is_known_function;
+use crate::function_names::is_function;
 use crate::{Dialect, Operator, Routine, Schema, TableName, TablePattern, Volatility};
 
 /// Functions of extensions that run a text as a statement, or read the table that a text names. What
@@ -37,7 +37,7 @@ impl Functions {
         let known = |routine: &&Routine| {
             routine.of_extension
                 && routine.volatility < Volatility::Volatile
-                && is_known_function(dialect, &routine.name.name)
+                && is_function(dialect, &routine.name.name)
         };
         let mut operators: HashMap<TableName, Vec<TableName>> = HashMap::new();
         for Operator { name, routine } in &schema.operators {

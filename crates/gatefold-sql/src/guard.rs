@@ -11,7 +11,6 @@ mod edits;
 mod error;
 mod expressions;
 mod fields;
-mod function_names;
 mod functions;
 mod inspector;
 mod joins;
@@ -34,7 +33,6 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 pub use error::GuardError;
-pub(crate) use function_names::is_function as is_known_function;
 pub(crate) use path_names::PathNames;
 
 use crate::{TableName, VisibleSchema};

@@ -7,6 +7,7 @@
 mod address;
 mod database;
 mod dialect;
+mod function_names;
 mod functions;
 mod guard;
 mod mysql;

@@ -94,6 +94,21 @@ pub struct Totals {
     pub discovery_bytes: u64,
 }
 
+/// One recorded answer that only discovered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DiscoveryReport {
+    pub at: Timestamp,
+    pub user: String,
+    pub organisations: Vec<String>,
+    pub agent: Option<String>,
+    pub client: Option<String>,
+    pub meta_tool: String,
+    pub result_bytes: u64,
+    pub is_error: bool,
+    /// The tools whose schemas it showed.
+    pub shown: Vec<String>,
+}
+
 /// The calls with one outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct OutcomeTotal {
@@ -140,6 +155,10 @@ const OUTCOMES: &str = "
     SELECT outcome, count(*), sum(arguments_bytes), ifnull(sum(result_bytes), 0)
     FROM calls GROUP BY outcome ORDER BY outcome";
 
+const RECENT_DISCOVERIES: &str = "
+    SELECT at, user, organisations, agent, client, meta_tool, result_bytes, is_error, shown
+    FROM discoveries ORDER BY seq DESC LIMIT ?1";
+
 const DISCOVERIES: &str = "SELECT count(*), ifnull(sum(result_bytes), 0) FROM discoveries";
 
 impl Store {
@@ -151,6 +170,15 @@ impl Store {
     ) -> Result<Vec<CallRecord>, StoreError> {
         let placed = self.recent_placed(limit, filter).await?;
         Ok(placed.into_iter().map(|call| call.record).collect())
+    }
+
+    /// The latest discoveries, newest first, including everything that this store was given before.
+    pub async fn recent_discoveries(&self, limit: u32) -> Result<Vec<DiscoveryReport>, StoreError> {
+        self.settle().await;
+        let query = sqlx::query(RECENT_DISCOVERIES).bind(limit);
+        let rows = query.fetch_all(&mut *self.inner().connection().await).await;
+        let read = rows.and_then(|rows| rows.iter().map(discovery).collect());
+        read.map_err(|source| self.inner().error(source))
     }
 
     /// The same, with their places.
@@ -280,6 +308,25 @@ fn record(row: &SqliteRow) -> sqlx::Result<CallRecord> {
         closed_at: moment("closed_at")?,
         took_ms: number("took_ms")?,
         result_bytes: number("result_bytes")?,
+    })
+}
+
+fn discovery(row: &SqliteRow) -> sqlx::Result<DiscoveryReport> {
+    let list = |name| -> sqlx::Result<Vec<String>> {
+        let json: Option<String> = row.try_get(name)?;
+        let read = json.and_then(|json| serde_json::from_str::<Vec<String>>(&json).ok());
+        Ok(read.unwrap_or_default())
+    };
+    Ok(DiscoveryReport {
+        at: Timestamp::from_millis(row.try_get::<i64, _>("at")?.cast_unsigned()),
+        user: row.try_get("user")?,
+        organisations: list("organisations")?,
+        agent: row.try_get("agent")?,
+        client: row.try_get("client")?,
+        meta_tool: row.try_get("meta_tool")?,
+        result_bytes: row.try_get::<i64, _>("result_bytes")?.cast_unsigned(),
+        is_error: row.try_get("is_error")?,
+        shown: list("shown")?,
     })
 }
 

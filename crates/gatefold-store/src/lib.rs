@@ -47,7 +47,9 @@ pub use access_tokens::{
     is_like_token,
 };
 pub use approvals::{ApprovalFilter, ApprovalRecord};
-pub use calls::{CallFilter, CallPlace, CallRecord, OutcomeTotal, PlacedCall, Totals};
+pub use calls::{
+    CallFilter, CallPlace, CallRecord, DiscoveryReport, OutcomeTotal, PlacedCall, Totals,
+};
 pub use digests::DigestKey;
 pub use error::StoreError;
 pub use grants::{

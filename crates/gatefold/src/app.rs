@@ -49,7 +49,7 @@ use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
 use tls::SecuredEndpoint;
 
-pub use accounts::{AwaitedOfClients, SourceAccounts};
+pub use accounts::{AwaitedOfClients, SignInFault, SourceAccounts};
 pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use costs::{CountError, TokenCosts, TokenCounter};
@@ -211,6 +211,16 @@ impl App {
     /// A source whose users may sign in, if it is one.
     pub fn site(&self, config: &SourceConfig) -> Option<SiteSettings> {
         self.factory.site(config, &self.applied.load().config.server)
+    }
+
+    /// Why nobody can sign in at a source that asks for it, if that can be known before anybody tries.
+    pub async fn sign_in_fault(
+        &self,
+        config: &SourceConfig,
+        deadline: tokio::time::Instant,
+    ) -> Option<SignInFault> {
+        let site = self.site(config)?;
+        self.accounts.fault(&site, &config.domain, deadline).await
     }
 
     /// The configuration in force.

@@ -12,6 +12,7 @@ mod common_keys;
 mod error;
 mod file_text;
 mod fixed_limits;
+mod idle_modes;
 mod idle_patterns;
 mod issuers;
 mod key;
@@ -58,8 +59,8 @@ pub use gatefold_store::{Durability, Retention};
 
 pub use agents::{AgentCategory, AgentConfig, AgentModes};
 pub use clients::{
-    ClientServer, InputVariables, all_servers_as_written, folder_of, servers_as_written,
-    servers_put_in,
+    ClientServer, ClientSignIn, InputVariables, all_servers_as_written, folder_of,
+    servers_as_written, servers_put_in,
 };
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;

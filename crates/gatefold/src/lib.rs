@@ -22,8 +22,8 @@ pub mod worker;
 pub use app::{
     App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
     CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
-    SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter, WatchError, build,
-    examine_issuers, examine_tls, status_routes,
+    SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
+    WatchError, build, examine_issuers, examine_tls, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

@@ -1,24 +1,32 @@
 //! The port of this machine that a browser comes back to from a provider.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{RawQuery, State};
+use axum::extract::{RawQuery, Request, State};
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderName, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::get;
-use gatefold_oauth::{BrowserSignIn, Grant, Redirect, RedirectAnswer, SignInError};
+use futures::future::join_all;
+use gatefold_oauth::{
+    BrowserSignIn, Grant, LocalRedirect, Redirect, RedirectAnswer, SignIn, SignInError,
+};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-const PATH: &str = "/callback";
+/// Where a browser comes back to if the configuration does not say it.
+const DEFAULT_REDIRECT: &str = "http://127.0.0.1/callback";
+
+/// How often a port is looked for that is free for both families.
+const TRIES: usize = 8;
 
 /// The most browsers that wait for their page at a time.
 const WAITING: usize = 8;
@@ -37,7 +45,7 @@ type Arrival = (RedirectAnswer, oneshot::Sender<bool>);
 
 /// A port of this machine that a browser comes back to from a provider. It is open for one sign-in.
 pub struct RedirectListener {
-    address: SocketAddr,
+    address: String,
     arrivals: mpsc::Receiver<Arrival>,
     /// The browser that came last, until it is told how that ended.
     waiting: Option<oneshot::Sender<bool>>,
@@ -46,36 +54,35 @@ pub struct RedirectListener {
 }
 
 impl RedirectListener {
-    /// Takes the port of an earlier sign-in, which the provider knows, if it is free.
-    pub async fn bind(earlier: Option<&str>) -> Result<Self, SignInError> {
-        let earlier = earlier.and_then(|text| text.parse::<axum::http::Uri>().ok());
-        let port = earlier.and_then(|uri| uri.port_u16());
-        let at = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-        let listener = match port {
-            Some(port) => match at(port).await {
-                Ok(listener) => Ok(listener),
-                Err(_) => at(0).await,
-            },
-            None => at(0).await,
-        };
-        let listener = listener.map_err(SignInError::NoPort)?;
-        let address = listener.local_addr().map_err(SignInError::NoPort)?;
+    /// Listens where a sign-in's browser comes back to: at the address of the configuration, and
+    /// without a port there at that of an earlier sign-in, which the provider knows, if it is free.
+    pub async fn bind(sign_in: &SignIn) -> Result<Self, SignInError> {
+        let default = LocalRedirect::parse(DEFAULT_REDIRECT).expect("it is one");
+        let redirect = sign_in.configured_redirect().unwrap_or(&default);
+        let earlier = sign_in.earlier_redirect().and_then(|text| LocalRedirect::parse(text).ok());
+        let (listeners, port) = listeners(redirect, earlier.and_then(|own| own.port())).await?;
         let (sender, arrivals) = mpsc::channel(WAITING);
+        let place = CallbackPlace { path: redirect.path().into(), arrivals: sender };
         let stop = CancellationToken::new();
-        let stopped = stop.clone().cancelled_owned();
+        let stopped = stop.clone();
         let server = tokio::spawn(async move {
-            let router = Router::new().route(PATH, get(receive)).with_state(sender);
-            let served = axum::serve(listener, router).with_graceful_shutdown(stopped).await;
-            if let Err(error) = served {
-                tracing::debug!(%error, "the port for the browser was closed");
+            let serve = |listener: TcpListener| {
+                let router = Router::new().fallback(receive).with_state(place.clone());
+                let stopped = stopped.clone().cancelled_owned();
+                axum::serve(listener, router).with_graceful_shutdown(stopped).into_future()
+            };
+            for served in join_all(listeners.into_iter().map(serve)).await {
+                if let Err(error) = served {
+                    tracing::debug!(%error, "the port for the browser was closed");
+                }
             }
         });
         let server = AbortOnDropHandle::new(server);
-        Ok(Self { address, arrivals, waiting: None, stop, server })
+        Ok(Self { address: redirect.at(port), arrivals, waiting: None, stop, server })
     }
 
     pub fn redirect(&self) -> Redirect {
-        Redirect(format!("http://{}{PATH}", self.address))
+        Redirect(self.address.clone())
     }
 
     /// What the next browser brings.
@@ -117,15 +124,81 @@ impl RedirectListener {
     }
 }
 
+/// Opens one port for all addresses of a redirect.
+async fn listeners(
+    redirect: &LocalRedirect,
+    earlier: Option<u16>,
+) -> Result<(Vec<TcpListener>, u16), SignInError> {
+    let addresses = redirect.addresses();
+    if let Some(port) = redirect.port() {
+        let opened = open(addresses, port).await;
+        return opened.map_err(|source| SignInError::PortTaken { port, source });
+    }
+    if let Some(port) = earlier
+        && let Ok(opened) = open(addresses, port).await
+    {
+        return Ok(opened);
+    }
+    let mut opened = open(addresses, 0).await;
+    for _ in 1..TRIES {
+        if opened.is_ok() {
+            break;
+        }
+        opened = open(addresses, 0).await;
+    }
+    opened.map_err(SignInError::NoPort)
+}
+
+/// Opens a port for each address, or any one that is free for all of them. A machine may lack one of
+/// the two families, but not both.
+async fn open(addresses: &[IpAddr], port: u16) -> io::Result<(Vec<TcpListener>, u16)> {
+    let (mut listeners, mut port, mut missing) = (Vec::new(), port, None);
+    for address in addresses {
+        match TcpListener::bind((*address, port)).await {
+            Ok(listener) => {
+                port = listener.local_addr()?.port();
+                listeners.push(listener);
+            }
+            Err(error) if is_lacking(&error) => missing = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match missing {
+        Some(error) if listeners.is_empty() => Err(error),
+        _ => Ok((listeners, port)),
+    }
+}
+
+/// Whether this machine has no such family of addresses.
+fn is_lacking(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable
+        || error.kind() == io::ErrorKind::Unsupported
+        || error.raw_os_error() == Some(NO_FAMILY)
+}
+
+/// `EAFNOSUPPORT`.
+const NO_FAMILY: i32 = if cfg!(target_os = "linux") { 97 } else { 47 };
+
+/// The path that a browser comes back to, and who waits for it.
+#[derive(Clone)]
+struct CallbackPlace {
+    path: Arc<str>,
+    arrivals: mpsc::Sender<Arrival>,
+}
+
 async fn receive(
-    State(arrivals): State<mpsc::Sender<Arrival>>,
+    State(place): State<CallbackPlace>,
     RawQuery(query): RawQuery,
+    request: Request,
 ) -> Response {
+    if request.method() != Method::GET || request.uri().path() != &*place.path {
+        return page(StatusCode::NOT_FOUND, BAD_PAGE);
+    }
     let Some(answer) = query.as_deref().and_then(RedirectAnswer::of_query) else {
         return page(StatusCode::BAD_REQUEST, BAD_PAGE);
     };
     let (sender, told) = oneshot::channel();
-    if arrivals.try_send((answer, sender)).is_err() {
+    if place.arrivals.try_send((answer, sender)).is_err() {
         return page(StatusCode::SERVICE_UNAVAILABLE, BAD_PAGE);
     }
     match timeout(PAGE_DEADLINE, told).await {

@@ -56,7 +56,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) use self::answers::{GARBAGE, Reply};
-pub(crate) use self::args::{Behaviour, Sessions, StartMode, Streaming, Transport};
+pub(crate) use self::args::{Behaviour, HandshakeSessions, StartMode, Streaming, Transport};
 pub(crate) use self::calls::may_speak;
 pub(crate) use self::eras::{Era, STATELESS_VERSION};
 pub(crate) use self::jsonrpc::{Fault, Incoming, Request, quoted, read};

@@ -46,6 +46,10 @@ pub struct ProviderRules {
     pub device_signs_in: bool,
     /// Whether clients are registered only without scopes.
     pub refuses_scopes: bool,
+    /// A scope that the page refuses.
+    pub phantom_scope: Option<String>,
+    /// How the only redirect addresses of the client `configured` begin and end.
+    pub redirects: (String, String),
     /// The secret that every request for a token needs.
     pub client_secret: Option<String>,
     /// Whether the token endpoint knows clients by its body alone.
@@ -70,6 +74,8 @@ impl Default for ProviderRules {
             resource_metadata: serde_json::Map::new(),
             device_signs_in: true,
             refuses_scopes: false,
+            phantom_scope: None,
+            redirects: ("http://127.0.0.1:".to_owned(), String::new()),
             client_secret: None,
             secret_in_body: false,
             refuses_resource: false,

@@ -2,9 +2,13 @@ use super::sources_faults;
 
 /// Writes a crate with these files, and compares the first lines of the faults found in it.
 fn check(files: &[(&str, &str)], expected: &[&str]) {
+    check_crate("a", files, expected);
+}
+
+fn check_crate(name: &str, files: &[(&str, &str)], expected: &[&str]) {
     let workspace = tempfile::tempdir().unwrap();
     for (file, text) in files {
-        let path = workspace.path().join("crates/a/src").join(file);
+        let path = workspace.path().join("crates").join(name).join("src").join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
@@ -123,4 +127,23 @@ fn an_unbounded_channel_is_never_fine() {
         &[&fault("mpsc::channel")],
     );
     check(&[("lib.rs", "use tokio::sync::mpsc;\nfn f() { mpsc::channel::<u8>(1); }")], &[]);
+}
+
+#[test]
+fn a_setting_that_nothing_reads_is_found() {
+    let config = "mod kinds;\npub struct Config {\n    pub used: u8,\n    pub taken: u8,\n    pub said: u8,\n    \
+                  pub idle: u8,\n    own: u8,\n}\npub fn shown(config: &Config) -> u8 { config.idle }\n";
+    let app = "use crate::config::Config;\npub fn build(config: Config) -> u8 {\n    let used = config.used;\n    \
+               println!(\"{}\", config.said);\n    let Config { taken, .. } = config;\n    used + taken\n}\n";
+    let kinds = "pub struct Kind { pub built: u8 }\n";
+    let files = [
+        ("lib.rs", "pub mod app;\npub mod config;\n"),
+        ("config.rs", config),
+        ("config/kinds.rs", kinds),
+        ("app.rs", app),
+    ];
+    let fault =
+        "gatefold: nothing reads the setting `Config::idle`: crates/gatefold/src/config.rs:6";
+    check_crate("gatefold", &files, &[fault]);
+    check_crate("other", &files, &[]);
 }

@@ -58,12 +58,12 @@ struct SearchFiles {
 
 /// A call of `search_files`, for a worker.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct FileSearch {
+pub(crate) struct FileSearchJob {
     folder: FolderSettings,
     arguments: String,
 }
 
-impl FileSearch {
+impl FileSearchJob {
     pub(crate) fn answer(self, sign: &StopSign) -> Result<BuiltinAnswer, BuiltinError> {
         walking::search(&Folder::new(self.folder), &self.arguments, sign)
     }
@@ -114,7 +114,8 @@ impl BuiltinTool for SearchFiles {
         &'a self,
         call: &'a BuiltinCall,
     ) -> BoxFuture<'a, Result<BuiltinAnswer, BuiltinError>> {
-        let search = FileSearch { folder: self.folder.clone(), arguments: call.arguments.clone() };
+        let search =
+            FileSearchJob { folder: self.folder.clone(), arguments: call.arguments.clone() };
         async move {
             let work = CallerWork::new(WorkKind::SearchFiles, &search)?;
             self.workers.run(&call.principal, &work, &[]).await

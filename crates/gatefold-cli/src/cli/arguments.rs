@@ -66,6 +66,10 @@ pub(crate) struct Stdio {
     /// agent's, the client's or the configuration's]
     #[arg(long, value_name = "NAME")]
     pub(crate) disclosure: Option<String>,
+    /// What the model is asked to do: of many tools those that it needs are shown, and
+    /// `request_tools` for the others
+    #[arg(long = "for", value_name = "TEXT")]
+    pub(crate) request: Option<String>,
 }
 
 #[derive(Debug, Args)]

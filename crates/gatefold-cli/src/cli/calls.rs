@@ -41,6 +41,9 @@ pub(crate) struct Calls {
     /// Only calls of this tool, by its id; `*` stands for any characters
     #[arg(long, value_name = "PATTERN")]
     tool: Option<String>,
+    /// Instead of calls, what models looked up: which schemas were shown, to whom, when
+    #[arg(long, conflicts_with_all = ["follow", "failed", "tool"])]
+    discoveries: bool,
     #[command(flatten)]
     format: Format,
 }
@@ -89,6 +92,7 @@ pub(super) async fn run(
             let following = following::follow(&store, calls.limit, &filter, output);
             stop.run_until_cancelled(following).await.unwrap_or(Ok(()))
         }
+        None if calls.discoveries => discoveries(&store, calls.limit, output).await,
         None => list(&store, calls, output).await,
     };
     store.close().await?;
@@ -102,6 +106,17 @@ async fn list(store: &Store, calls: &Calls, output: &Output) -> anyhow::Result<(
         output.json(&json!({ "calls": records }));
     } else {
         output.lines(&report::table(&records, output.style()));
+    }
+    Ok(())
+}
+
+async fn discoveries(store: &Store, limit: u32, output: &Output) -> anyhow::Result<()> {
+    let mut found = store.recent_discoveries(limit).await?;
+    found.reverse();
+    if output.is_json() {
+        output.json(&json!({ "discoveries": found }));
+    } else {
+        output.lines(&report::discoveries(&found, output.style()));
     }
     Ok(())
 }

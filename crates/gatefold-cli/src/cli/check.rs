@@ -1,12 +1,16 @@
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use futures::future::join_all;
 use gatefold::config::SourceConfig;
 use gatefold::config::kinds::Need;
-use gatefold::{App, ConnectOutcome, Environment, TlsWarning, examine_tls};
-use gatefold_core::Domain;
+use gatefold::{App, ConnectOutcome, Environment, SignInFault, TlsWarning, examine_tls};
+use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
 use serde::Serialize;
+use tokio::time::Instant;
 
 use super::arguments::{Check, SharedOptions};
 use super::catalogue::{NO_SOURCE, reason};
@@ -15,6 +19,9 @@ use super::progress::Progress;
 use super::table::{Table, grouped, number_of};
 use super::tokens::ChildCounter;
 use super::{session, stop, surface, visible};
+
+/// How long sources may take to say where to sign in.
+const SIGN_IN_DEADLINE: Duration = Duration::from_secs(15);
 
 /// The most definitions with invisible characters to list for one source.
 const HIDDEN_TEXTS: usize = 20;
@@ -46,7 +53,7 @@ struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ms: Option<u128>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<Cow<'static, str>>,
 }
 
 /// Connects every source, reports each outcome, and fails if one of them failed.
@@ -59,7 +66,8 @@ pub(super) async fn run(
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
         let connected = app.connect(&Progress::new(output, "connecting")).await;
-        let findings = findings(&app, connected).await?;
+        let is_of_clients = !shared.mcp_config.is_empty();
+        let findings = findings(&app, connected, is_of_clients).await?;
         app.close().await;
         if output.is_json() {
             output.json(&findings);
@@ -71,9 +79,15 @@ pub(super) async fn run(
     .await
 }
 
-async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<Findings> {
+/// With `is_of_clients`, the sources are servers of clients' files, which each command has to be given.
+async fn findings(
+    app: &App,
+    connected: Vec<ConnectOutcome>,
+    is_of_clients: bool,
+) -> anyhow::Result<Findings> {
     let tokens = app.count_definitions(&ChildCounter).await?;
     let awaited: Vec<_> = connected.iter().filter_map(awaited).collect();
+    let mut sign_ins = sign_in_faults(app, &connected).await;
     let mut connected: HashMap<Domain, ConnectOutcome> =
         connected.into_iter().map(|one| (one.source.domain.clone(), one)).collect();
     let config = app.config();
@@ -95,13 +109,21 @@ async fn findings(app: &App, connected: Vec<ConnectOutcome>) -> anyhow::Result<F
         let failed = connected.as_ref().filter(|one| !awaits_clients(one));
         let failure = failed.and_then(|one| one.result.as_ref().err());
         report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
+        let sign_in = sign_ins.remove(&report.domain);
+        if let Some(fault) = &sign_in {
+            let what = &fault.what;
+            report.status.error = Some(format!("wants a sign-in, and none can be had: {what}"));
+        }
         Finding {
             hidden_texts: hidden(&report.domain),
             visible_tools: visible(&report.domain),
             origin: origins.get(&report.domain).map(ToString::to_string).unwrap_or_default(),
             tokens: tokens.get(&report.domain).copied().unwrap_or_default(),
             took_ms: connected.as_ref().map(|one| one.took.as_millis()),
-            hint: connected.filter(|one| one.result.is_err()).and_then(|one| hint(&one.source)),
+            hint: match sign_in {
+                Some(fault) => fault.fix.map(Cow::Owned),
+                None => failed.and_then(|one| hint(one, is_of_clients)).map(Cow::Borrowed),
+            },
             report,
         }
     };
@@ -134,9 +156,31 @@ fn awaited(one: &ConnectOutcome) -> Option<String> {
     Some(format!("`{name}` lists its tools to clients that send {awaited}"))
 }
 
+/// Why nobody can sign in, at the sources that want it, so that nobody is sent to `gatefold login` in
+/// vain.
+async fn sign_in_faults(app: &App, connected: &[ConnectOutcome]) -> HashMap<Domain, SignInFault> {
+    let needs = |one: &&ConnectOutcome| {
+        matches!(one.result, Err(CallError::NeedsSignIn { .. }))
+            && one.awaited_of_clients().is_none()
+    };
+    let deadline = Instant::now() + SIGN_IN_DEADLINE;
+    let asked = connected.iter().filter(needs).map(async |one| {
+        let fault = app.sign_in_fault(&one.source, deadline).await?;
+        Some((one.source.domain.clone(), fault))
+    });
+    join_all(asked).await.into_iter().flatten().collect()
+}
+
 /// A hint that the source's own error does not give.
-fn hint(source: &SourceConfig) -> Option<&'static str> {
-    let program = source.section.need().and_then(Need::program)?;
+fn hint(one: &ConnectOutcome, is_of_clients: bool) -> Option<&'static str> {
+    match &one.result {
+        Ok(()) => return None,
+        Err(CallError::NeedsSignIn { .. }) if is_of_clients => {
+            return Some("give that command the same `--mcp-config`");
+        }
+        Err(_) => {}
+    }
+    let program = one.source.section.need().and_then(Need::program)?;
     (program.args.is_empty() && program.command.contains(' '))
         .then_some("`command` is only the program; put its arguments in `args`")
 }
@@ -157,6 +201,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let sources = config.sources.iter().flat_map(SourceConfig::warnings);
     let sources = sources.map(|warning| visible::on_one_line(&warning));
     idle.chain(sources)
+        .chain(config.idle_modes())
         .chain(encoder)
         .chain(texts)
         .chain(issuers)
@@ -309,7 +354,8 @@ mod tests {
             calls_waiting: 0,
             traffic: TrafficReport::default(),
         };
-        let hint = error.map(|_| "`command` is only the program; put its arguments in `args`");
+        let hint = "`command` is only the program; put its arguments in `args`";
+        let hint = error.map(|_| Cow::Borrowed(hint));
         Finding {
             report,
             hidden_texts: Vec::new(),

@@ -85,7 +85,9 @@ pub(super) async fn run(
             let inputs = shared.inputs().located(environment)?;
             let config = load(&inputs, environment)?;
             let idle = idle_patterns(&config, shared, environment).await;
-            return Ok(check(&config, &idle, output));
+            let idle = idle.iter().map(ToString::to_string);
+            let warnings: Vec<_> = idle.chain(config.idle_modes()).collect();
+            return Ok(check(&config, &warnings, output));
         }
         ConfigCommand::Show { .. } => {
             let inputs = shared.inputs().located(environment)?;
@@ -206,15 +208,15 @@ fn key_json(section: &Section, key: &Key) -> Value {
 
 /// Faults in the files were reported as an error before. What remains are sources that need a
 /// missing variable or secret, and sources that a client can use and Gatefold cannot.
-fn check(config: &Config, idle: &[IdlePattern], output: &Output) -> ExitCode {
+fn check(config: &Config, warnings: &[String], output: &Output) -> ExitCode {
     let unusable = config
         .sources
         .iter()
         .filter_map(|source| Some((source.domain.as_str(), source.section.fault()?.on_one_line())));
     let unusable: Vec<_> = unusable.collect();
     let notes = config.sources.iter().flat_map(SourceConfig::warnings);
-    let warnings = notes.chain(idle.iter().map(ToString::to_string));
-    let warnings: Vec<_> = warnings.map(|warning| on_one_line(&warning)).collect();
+    let notes = notes.map(|note| on_one_line(&note));
+    let warnings: Vec<_> = notes.chain(warnings.iter().cloned()).collect();
     let is_ok = unusable.is_empty();
     let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();

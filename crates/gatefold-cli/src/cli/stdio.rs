@@ -34,6 +34,11 @@ pub(super) async fn run(
     let session = session::open(shared, environment).await?;
     let app = session.app;
     let (principal, audience) = audience(arguments, &app)?;
+    let request = arguments.request.as_deref().filter(|text| !text.trim().is_empty());
+    let audience = match request {
+        Some(request) => audience.for_request(request),
+        None => audience,
+    };
     let following = tokio::spawn(reload::follow(
         hangup,
         app.clone(),
@@ -75,6 +80,7 @@ fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<(Arc<Principal>, Aud
     if let Some(name) = &arguments.agent {
         let agent = AgentId::new(name.as_str());
         let audience = app.server().agent_audience(&agent, disclosure);
+        let audience = audience.filter(|_| app.server().shows_agent(&principal, &agent));
         let audience = audience.ok_or_else(|| unknown_agent(name, app))??;
         let acting = Principal { agent: Some(agent), ..(*principal).clone() };
         return Ok((Arc::new(acting), audience));
@@ -85,7 +91,9 @@ fn audience(arguments: &Stdio, app: &App) -> anyhow::Result<(Arc<Principal>, Aud
 
 pub(super) fn unknown_agent(name: &str, app: &App) -> anyhow::Error {
     let config = app.config();
-    let known: Vec<_> = config.agents.keys().map(AgentId::as_str).collect();
+    let user = app.local_user();
+    let found = config.agents.keys().filter(|agent| app.server().shows_agent(&user, agent));
+    let known: Vec<_> = found.map(AgentId::as_str).collect();
     match known.as_slice() {
         [] => anyhow!("there is no agent `{name}`: write `[agents.{name}]` in gatefold.toml"),
         known => anyhow!("there is no agent `{name}`; the agents are: {}", known.join(", ")),

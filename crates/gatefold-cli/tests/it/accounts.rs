@@ -263,6 +263,68 @@ async fn a_sign_in_that_cannot_be_is_refused_with_the_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_comes_back_to_the_address_that_the_provider_knows() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let exact = format!("http://localhost:{free}/callback");
+    for (redirect, begin, end) in [
+        (exact.as_str(), exact.as_str(), ""),
+        ("http://localhost/callback", "http://localhost:", "/callback"),
+        ("http://localhost/oauth/done", "http://localhost:", "/oauth/done"),
+        ("http://127.0.0.1", "http://127.0.0.1:", ""),
+    ] {
+        let provider = Provider::start().await.unwrap();
+        provider.change(|rules| rules.redirects = (begin.to_owned(), end.to_owned()));
+        let keys = format!("oauth = {{ client_id = 'configured', redirect_url = '{redirect}' }}");
+        let scratch = scratch(&provider, &keys);
+        sign_in(&scratch).await;
+        assert_eq!(call(&scratch).code, Some(0), "{redirect}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_that_cannot_be_is_told_with_its_key() {
+    let provider = Provider::start().await.unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let keys =
+        |url: &str| format!("oauth = {{ client_id = 'configured', redirect_url = '{url}' }}");
+    let in_use = scratch(&provider, &keys(&format!("http://localhost:{port}/callback")));
+    let refused = run(&in_use, &["login", "server", "--no-browser"]);
+    assert!(refused.stderr.contains(&format!("port {port}, to which")), "{}", refused.stderr);
+    let elsewhere = scratch(&provider, &keys("https://app.example/callback"));
+    let refused = run(&elsewhere, &["config", "check"]);
+    assert!(refused.stderr.contains("does not begin with `http://`"), "{}", refused.stderr);
+    // The provider's own page refuses an address, and nothing comes back.
+    let unnamed = scratch(&provider, "oauth = { client_id = 'configured' }");
+    let (mut waiting, _) = Waiting::login(&unnamed, &["--no-browser"]);
+    assert!(waiting.said.contains("`oauth.redirect_url`"), "{}", waiting.said);
+    waiting.child.kill().unwrap();
+    waiting.child.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_clients_file_signs_in_as_it_says() {
+    let provider = Provider::start().await.unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let known = format!("http://localhost:{free}/callback");
+    provider.change(|rules| rules.redirects = (known, String::new()));
+    let scratch = Scratch::new();
+    let url = provider.url();
+    let oauth = format!(r#"{{"clientId": "configured", "callbackPort": {free}}}"#);
+    let servers =
+        format!(r#"{{"mcpServers": {{"server": {{"url": "{url}", "oauth": {oauth}}}}}}}"#);
+    scratch.write("vendor.json", servers);
+    let file = ["--mcp-config", "vendor.json"];
+    let check = run(&scratch, &[&["check"], &file[..]].concat());
+    assert!(check.stdout.contains(NEEDS), "{}", check.stdout);
+    let (waiting, address) = Waiting::login(&scratch, &[&file[..], &["--no-browser"]].concat());
+    let (status, page) = browse(&address).await.unwrap();
+    assert_eq!(status, 200, "{page}");
+    assert_eq!(waiting.ended().0, Some(0));
+    assert_eq!(run(&scratch, &[&["check"], &file[..]].concat()).code, Some(0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_secret_of_a_sign_in_shows_anywhere() {
     let provider = Provider::start().await.unwrap();
     provider.change(|rules| rules.lifetime_s = Some(2));

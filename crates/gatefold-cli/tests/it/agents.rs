@@ -184,3 +184,48 @@ async fn what_is_printed_for_an_agent_or_a_request_is_what_a_client_is_given() {
     let refused = run(&scratch, &["surface", "--agent", "nobody"]);
     assert!(refused.stderr.contains("there is no agent `nobody`"), "{}", refused.stderr);
 }
+
+#[tokio::test]
+async fn an_agent_is_found_by_its_groups_alone() {
+    let scratch = scratch().await;
+    let hidden =
+        format!("{}[agents.secret]\nvisible_to = ['finance']\n", two_sources(&scratch) + AGENTS);
+    scratch.write("gatefold.toml", &hidden);
+    let gateway = gateway(&scratch).await;
+    let refused = async |name: &str| {
+        agent(&gateway, name).list().await.unwrap_err().to_string().replace(name, "NAME")
+    };
+    assert_eq!(refused("secret").await, refused("secrets").await);
+    let told = run(&scratch, &["stdio", "--agent", "secret"]).stderr;
+    assert!(told.contains("there is no agent `secret`; the agents are: sales, servers"), "{told}");
+    let printed = run(&scratch, &["surface", "--agent", "secret"]).stderr;
+    assert!(printed.contains("there is no agent `secret`"), "{printed}");
+    scratch.write("gatefold.toml", hidden + "[users.local]\ngroups = ['finance']\n");
+    let until = Instant::now() + LIMIT;
+    while agent(&gateway, "secret").list().await.is_err() {
+        assert!(Instant::now() < until, "whoever is in the group finds it");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn modes_that_nobody_sees_are_warned_of() {
+    let scratch = scratch().await;
+    let base = two_sources(&scratch);
+    let check = |text: &str| {
+        scratch.write("gatefold.toml", format!("{base}{text}"));
+        run(&scratch, &["config", "check"]).stdout
+    };
+    let idle = check("[disclosure]\nmcp_tool_mode = 'legacy'\n");
+    assert!(idle.contains("`disclosure.mcp_tool_mode` (or `MCP_TOOL_MODE`)"), "{idle}");
+    let agents = check("[agents.a]\nmodel_config_json = { skill_tool_mode = 'inline' }\n");
+    assert!(agents.contains("`agents.a.model_config_json` counts"), "{agents}");
+    for seen in [
+        "[disclosure]\nmcp_tool_mode = 'legacy'\ndefault = 'typed'\n",
+        "[disclosure]\nmcp_tool_mode = 'legacy'\n[agents.a]\ndisclosure = 'typed'\n",
+        "[agents.a]\ndisclosure = 'typed'\nmodel_config_json = { skill_tool_mode = 'inline' }\n",
+        "[disclosure]\nmcp_tool_mode = 'progressive'\n",
+    ] {
+        assert!(!check(seen).contains("counts in the disclosure"), "{seen}");
+    }
+}

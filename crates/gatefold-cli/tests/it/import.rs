@@ -741,3 +741,36 @@ fn a_file_that_is_no_text_is_told_from_one_that_may_not_be_read() {
         assert!(imported.stderr.contains(part), "{}", imported.stderr);
     }
 }
+
+#[test]
+fn a_providers_client_is_imported_with_its_secret_as_a_secret() {
+    let servers = r#"{"mcpServers": {
+        "pinned": {"type": "http", "url": "https://a.example/mcp",
+            "oauth": {"clientId": "pinned", "callbackPort": 3118}},
+        "cursor": {"url": "https://b.example/mcp",
+            "auth": {"CLIENT_ID": "b", "CLIENT_SECRET": "planted-s3", "scopes": ["read"]}},
+        "gemini": {"url": "https://c.example/mcp", "oauth": {"enabled": true, "clientId": "c",
+            "clientSecret": "${C_SECRET}", "scopes": "read write", "tokenUrl": "https://c.example/t",
+            "redirectUri": "http://localhost:7777/oauth/callback"}},
+        "off": {"url": "https://d.example/mcp", "oauth": false}
+    }}"#;
+    let scratch = home(&[(".cursor/mcp.json", servers)]);
+    let plan = plan(&scratch, None, SecretStyle::Keyring, ["C_SECRET", "x"]);
+    let text = setup::append(None, &plan, std::path::Path::new("gatefold.toml")).unwrap();
+    let read: toml::Table = text.parse().unwrap();
+    let oauth = |name: &str| read["sources"][name].get("oauth").map(ToString::to_string);
+    let pinned = r#"{ client_id = "pinned", redirect_url = "http://localhost:3118/callback" }"#;
+    assert_eq!(oauth("pinned").as_deref(), Some(pinned), "{text}");
+    let cursor = &read["sources"]["cursor"]["oauth"];
+    let reference = cursor["client_secret"].as_str().unwrap();
+    assert!(reference.starts_with("${secret:") && !text.contains("planted-s3"), "{text}");
+    assert_eq!(cursor["scopes"].as_array().unwrap().len(), 1);
+    assert!(kept(&plan).iter().any(|secret| secret.contains("planted-s3")), "{:?}", kept(&plan));
+    let gemini = &read["sources"]["gemini"]["oauth"];
+    assert_eq!(gemini["client_secret"].as_str(), Some("${C_SECRET}"));
+    assert_eq!(gemini["redirect_url"].as_str(), Some("http://localhost:7777/oauth/callback"));
+    // What is not taken over is named.
+    assert!(text.contains("has more in `oauth` than was imported"), "{text}");
+    assert_eq!(oauth("off"), None);
+    assert_eq!(text.matches("was not imported").count(), 0, "{text}");
+}

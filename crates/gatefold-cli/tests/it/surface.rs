@@ -367,6 +367,53 @@ async fn whoever_says_what_it_is_asked_gets_the_tools_for_that_and_can_load_the_
 }
 
 #[tokio::test]
+async fn what_it_is_asked_may_stand_beside_a_request_or_on_the_command_line() {
+    let scratch = scratch_with("[disclosure]\ndefault = 'flat'\n");
+    let gateway = gateway(&scratch).await;
+    let asked = r#"{"_meta": {"gatefold/request": "close the issue"}}"#;
+    let count = |exchange: &gatefold_testkit::client::Exchange| exchange.tool_names().len();
+    let stateless = RawClient::new(gateway.url()).unwrap();
+    assert_eq!(count(&stateless.request("tools/list", asked).await.unwrap()), 8);
+    assert!(count(&stateless.list().await.unwrap()) > 20, "without a session nothing is kept");
+    let mut session = RawClient::new(gateway.url()).unwrap();
+    session.initialize().await.unwrap();
+    assert_eq!(count(&session.request("tools/list", asked).await.unwrap()), 8);
+    assert_eq!(count(&session.list().await.unwrap()), 8, "a session goes on with it");
+    let loaded = session.call("request_tools", r#"{"tool_names": ["units__list_units"]}"#).await;
+    assert!(loaded.unwrap().text().contains(r#""name":"units__list_units""#));
+    let mut stdio = crate::process::command(&scratch, &["stdio", "--for", "close the issue"]);
+    stdio.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+    let mut client =
+        gatefold_testkit::StdioClient::from_command(tokio::process::Command::from(stdio)).unwrap();
+    client.initialize().await.unwrap();
+    assert_eq!(count(&client.list().await.unwrap()), 8);
+}
+
+#[tokio::test]
+async fn schemas_that_were_shown_are_on_record() {
+    let scratch = scratch_with("");
+    let gateway = gateway(&scratch).await;
+    let client = RawClient::new(gateway.url()).unwrap();
+    client.call("discover_tools", r#"{"query": "close the issue"}"#).await.unwrap();
+    let wanted = r#"{"tool_name": "issues__close_issue"}"#;
+    client.call("get_tool_schema", wanted).await.unwrap();
+    let found = loop {
+        let found = run(&scratch, &["calls", "--discoveries", "--json"]).json();
+        if found["discoveries"].as_array().unwrap().len() == 2 {
+            break found["discoveries"].clone();
+        }
+    };
+    assert_eq!(found[0]["shown"], serde_json::json!([]), "{found}");
+    assert_eq!(found[1]["shown"], serde_json::json!(["issues__close_issue"]), "{found}");
+    assert_eq!(
+        (&found[1]["meta_tool"], &found[1]["user"]),
+        (&"get_tool_schema".into(), &"local".into())
+    );
+    let printed = run(&scratch, &["calls", "--discoveries"]).stdout;
+    assert!(printed.contains("issues__close_issue"), "{printed}");
+}
+
+#[tokio::test]
 async fn execution_can_be_split_for_a_clients_own_rules() {
     let scratch = scratch_with("[disclosure]\nsplit_execute = true\n");
     let gateway = gateway(&scratch).await;

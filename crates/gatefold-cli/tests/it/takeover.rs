@@ -113,7 +113,10 @@ fn a_server_stays_if_a_key_of_its_entry_has_no_equivalent_in_its_source() {
         (json!({ "disabled": true }), Some("it is switched off in the client")),
         (json!({ "cwd": "/" }), Some("Gatefold's source of that name is not the same")),
         // These concern the client only, or have no effect.
-        (json!({ "type": "stdio", "timeout": 9, "alwaysAllow": ["x"], "dev": { "watch": "x" } }), None),
+        (
+            json!({ "type": "stdio", "timeout": 9, "alwaysAllow": ["x"], "dev": { "watch": "x" } }),
+            None,
+        ),
     ] {
         let home = Home::with(&more);
         assert_eq!(home.check(), Some(0));

@@ -8,6 +8,8 @@ use axum::http::{StatusCode, Uri};
 use axum::response::IntoResponse as _;
 use axum::routing::any;
 
+use gatefold_testkit::Provider;
+
 use crate::process::{command, ended, run};
 use crate::scratch::Scratch;
 
@@ -117,7 +119,7 @@ fn a_dead_proxy_is_named() {
     );
 }
 
-/// A server that refuses everybody, and says where to sign in in one of three ways.
+/// A server that refuses everybody, and seems to say where to sign in in one of three ways.
 async fn refusing(way: &'static str) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -138,22 +140,41 @@ async fn refusing(way: &'static str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_server_that_offers_oauth_needs_a_sign_in() {
-    for (way, is_offered) in [
-        ("header", true),
-        ("/.well-known/oauth-protected-resource", true),
-        ("/.well-known/oauth-authorization-server", true),
-        ("nowhere", false),
+    let provider = Provider::start().await.unwrap();
+    let scratch = wanting(&provider.url());
+    let fault = found(&scratch, &[], &[], "needs a sign-in");
+    assert!(fault.starts_with("fault: a: ") && fault.contains("`gatefold login a`"), "{fault}");
+}
+
+fn wanting(url: &str) -> Scratch {
+    let scratch = Scratch::new();
+    let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let source = format!("[sources.a]\nurl = '{url}'\n[server]\nlisten = '{dead}'\n");
+    scratch.write("gatefold.toml", source);
+    scratch
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_agree_that_a_server_offers_no_sign_in() {
+    for way in [
+        "header",
+        "/.well-known/oauth-protected-resource",
+        "/.well-known/oauth-authorization-server",
+        "nowhere",
     ] {
         let address = refusing(way).await;
-        let scratch = Scratch::new();
-        let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let source =
-            format!("[sources.a]\nurl = 'http://{address}/mcp'\n[server]\nlisten = '{dead}'\n");
-        scratch.write("gatefold.toml", source);
-        let what = if is_offered { "needs a sign-in" } else { "it wants credentials" };
-        let fault = found(&scratch, &[], &[], what);
-        let fix = if is_offered { "`gatefold login a`" } else { "gatefold secret set" };
-        assert!(fault.starts_with("fault: a: ") && fault.contains(fix), "{fault}");
+        let scratch = wanting(&format!("http://{address}/mcp"));
+        let login = run(&scratch, &["login", "a", "--no-browser"]).stderr;
+        let login = login.strip_prefix("error: ").unwrap_or(&login);
+        let why = login.lines().next().unwrap();
+        let check = run(&scratch, &["check", "--json"]).json();
+        let expected = format!("wants a sign-in, and none can be had: {why}");
+        assert_eq!(check["sources"][0]["error"], expected, "{way}: {check}");
+        let doctor = found(&scratch, &[], &[], "wants a sign-in");
+        assert!(doctor.contains(why), "{way}: {doctor}");
+        if way == "nowhere" {
+            assert!(doctor.contains("gatefold secret set"), "{doctor}");
+        }
     }
 }
 

@@ -4,8 +4,8 @@ mod twins;
 use std::borrow::Cow;
 
 use gatefold_catalog::{
-    DomainEntry, Fit, GroupCount, Hit, PHRASINGS, Scope, SearchMode, Tool, View, call_signature,
-    compact_signature, fit, one_line, search_phrasings, token_bound,
+    DomainEntry, Fit, GroupCount, Hit, LINE_LIMIT, PHRASINGS, Scope, SearchMode, Tool, View,
+    call_signature, compact_signature, fit, one_line, search_phrasings, token_bound,
 };
 use gatefold_core::{Domain, ToolId};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use crate::surface::{Reply, SearchAnswer, Step, UsageError, raw};
 use crate::wording::{
     BROWSE, WEAKLY_FITS, described, hinted, listed, nothing_fits, nothing_known, quoted, unlisted,
 };
-use answers::{DomainLine, DomainTools, GroupLine, Page, Summary, ToolLine};
+use answers::{DomainLine, DomainTools, GroupLine, Page, SkillLine, Summary, ToolLine};
 
 /// How much of a query an answer repeats, in characters.
 const REPEATED_QUERY: usize = 100;
@@ -45,6 +45,9 @@ const SIGNED_SHARE: f32 = 0.75;
 const NEAREST_DOMAINS: usize = 3;
 const NEAREST_GROUPS: usize = 12;
 const NEAREST_DESCRIPTION: usize = 80;
+
+/// How many skills the answer about their domain names.
+const DOMAIN_SKILLS: usize = 10;
 
 /// The most bytes of names in an error.
 const NAMED_BYTES: usize = 2000;
@@ -289,6 +292,7 @@ impl<'a> BrowseRequest<'a> {
             more_groups: None,
             next_cursor: pages.cursor(end),
             note: self.unknown(entry),
+            skills: if start == 0 { self.skills_for(entry) } else { Vec::new() },
         };
         let whole = json(&plain(tools.len()));
         if start > 0 || self.fits(&whole) {
@@ -300,6 +304,16 @@ impl<'a> BrowseRequest<'a> {
             json(&DomainTools { groups: Some(groups), more_groups, ..plain(end) })
         };
         Ok(self.page(&tools, start, with_groups))
+    }
+
+    /// The skills that are said to be for a domain.
+    fn skills_for(&self, entry: &'a DomainEntry) -> Vec<SkillLine<'a>> {
+        let lines = self.view.topics_for(entry.domain()).filter_map(|(folder, topic)| {
+            let tool = self.view.tool_named(folder, &topic.tool)?;
+            let description = one_line(&topic.description, LINE_LIMIT);
+            Some(SkillLine { name: &topic.name, description, tool: tool.id().as_str() })
+        });
+        lines.take(DOMAIN_SKILLS).collect()
     }
 
     /// A domain's groups within their share of the budget, and how many are left out.
@@ -329,6 +343,7 @@ impl<'a> BrowseRequest<'a> {
                 more_groups: None,
                 next_cursor: pages.cursor(end),
                 note: None,
+                skills: Vec::new(),
             })
         }))
     }

@@ -58,6 +58,7 @@ impl<'a> Rendering<'a> {
                 structured: parts.structured_content.map(ToOwned::to_owned),
                 meta: parts.meta.map(ToOwned::to_owned),
                 is_error: payload.is_error,
+                shown: Vec::new(),
             },
             Err(_) => Reply { is_error: payload.is_error, ..Reply::text(payload.json.get()) },
         }
@@ -97,6 +98,7 @@ impl<'a> Rendering<'a> {
             structured: structured.map(ToOwned::to_owned),
             meta: parts.meta.map(ToOwned::to_owned),
             is_error,
+            shown: Vec::new(),
         }
     }
 

@@ -88,7 +88,7 @@ pub(crate) fn described_by(
     tool: &Tool,
     path: Option<&str>,
 ) -> Result<Reply, UsageError> {
-    let Some(path) = path else { return Ok(Reply::text(&described(tool))) };
+    let Some(path) = path else { return Ok(Reply::text(&described(tool)).showing([tool])) };
     let definition = tool.definition();
     let part = levels::part(definition.input_schema(), definition.output_schema(), path);
     let part = part.ok_or_else(|| {
@@ -100,7 +100,7 @@ pub(crate) fn described_by(
     let (name, path, note) = (json_text(tool.id().as_str()), json_text(path), json_text(LEFT_OUT));
     let fields = [("name", name.as_str()), ("path", &path), ("schema", &part.text)];
     let note = part.is_cut.then_some(("note", note.as_str()));
-    Ok(Reply::text(&object_text(fields.into_iter().chain(note))))
+    Ok(Reply::text(&object_text(fields.into_iter().chain(note))).showing([tool]))
 }
 
 /// What is said of a schema that is not shown whole.
@@ -135,16 +135,16 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
     // One name a batch gets suggestions, so that a list of invented names costs no more than one.
     let mut suggesting = SuggestionMode::Yes;
     let answers = names.iter().map(|name| match find(view, name, suggesting) {
-        Ok(tool) => (described(tool), true),
+        Ok(tool) => (described(tool), Some(tool)),
         Err(error) => {
             suggesting = SuggestionMode::No;
             let (name, error) = (json_text(name), json_text(&error));
-            (object_text([("name", name.as_str()), ("error", &error)]), false)
+            (object_text([("name", name.as_str()), ("error", &error)]), None)
         }
     });
     let mut shown: Vec<String> = Vec::new();
-    let mut any_found = false;
-    for (answer, found) in answers {
+    let mut found = Vec::new();
+    for (answer, tool) in answers {
         shown.push(answer);
         if shown.len() > 1
             && token_bound(&written(&shown, &names[shown.len()..])) > limits.discovery_tokens
@@ -152,10 +152,10 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
             shown.pop();
             break;
         }
-        any_found |= found;
+        found.extend(tool);
     }
     let text = written(&shown, &names[shown.len()..]);
-    Ok(Reply { is_error: !any_found, ..Reply::text(&text) })
+    Ok(Reply { is_error: found.is_empty(), ..Reply::text(&text).showing(found) })
 }
 
 fn written(shown: &[String], remaining: &[String]) -> String {

@@ -1,9 +1,10 @@
 //! The definitions of a namespace's pair of tools.
 
-use gatefold_catalog::{Tool, View, one_line};
+use gatefold_catalog::{Tool, ToolTopic, View, one_line};
 
 use super::{Namespace, PairTool, name_in};
 use crate::arguments::{json_text, object};
+use crate::bounded::bounded;
 use crate::hints;
 use crate::surface::{ClientLimits, DESCRIPTION_BYTES, ToolSurface};
 use crate::wording::{described, listed};
@@ -26,7 +27,12 @@ const SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type"
 const SHARED_SCHEMA_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string","description":"As DOMAIN__TOOL."}},"required":["tool_name"]}"#;
 const INVOKE_INPUT: &str = r#"{"type":"object","properties":{"tool_name":{"type":"string"},"arguments":{"type":"object","description":"Matching the schema of the tool."}},"required":["tool_name"]}"#;
 
-pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
+/// How much of a description the skills for a domain may take, in bytes, with lines of which lengths.
+pub(super) const SKILLS_BYTES: usize = 600;
+const SKILL_LENGTHS: [usize; 3] = [80, 40, 0];
+
+/// `skills` says which skills there are for the namespace.
+pub(super) fn pair(view: &View, namespace: &Namespace<'_>, skills: &str) -> [ToolSurface; 2] {
     let tools = tools_of(view, namespace);
     let input = match namespace {
         Namespace::One(_) => SCHEMA_INPUT,
@@ -34,7 +40,7 @@ pub(super) fn pair(view: &View, namespace: &Namespace<'_>) -> [ToolSurface; 2] {
     };
     let schema = named(
         namespace.tool_name(PairTool::Schema),
-        &schema_description(view, namespace, &tools),
+        &format!("{}{skills}", schema_description(view, namespace, &tools, skills.len())),
         input,
         hints::READING,
     );
@@ -69,8 +75,28 @@ fn named(name: String, description: &str, input: &str, annotations: &str) -> Too
     ToolSurface { name, definition }
 }
 
-/// A line for each tool: shorter ones if room runs out, then names alone, then as many as fit.
-fn schema_description(view: &View, namespace: &Namespace<'_>, tools: &[&Tool]) -> String {
+/// The skills for a domain, and how to read one.
+pub(super) fn skills(reader: &str, tool: &str, topics: &[&ToolTopic], bytes: usize) -> String {
+    let lines = |length: usize| {
+        topics.iter().map(|topic| line(&topic.name, &topic.description, length)).collect()
+    };
+    let frame = |lines: &str| {
+        format!("\n\nSkills for these, to be read first with {reader}, tool_name '{tool}':{lines}")
+    };
+    bounded(SKILL_LENGTHS.into_iter().map(lines), bytes, frame, |count| {
+        format!("\n+{count} more, listed if it has no name")
+    })
+}
+
+/// A line for each tool: shorter ones if room runs out, then names alone, then as many as fit beside
+/// `taken` bytes.
+fn schema_description(
+    view: &View,
+    namespace: &Namespace<'_>,
+    tools: &[&Tool],
+    taken: usize,
+) -> String {
+    let bytes = DESCRIPTION_BYTES.saturating_sub(taken);
     let start = match namespace {
         Namespace::One(entry) => {
             let about = one_line(&described(view, entry), DOMAIN_LENGTH);
@@ -86,14 +112,14 @@ fn schema_description(view: &View, namespace: &Namespace<'_>, tools: &[&Tool]) -
         format!("{start}{}", lines.collect::<String>())
     };
     let mut wholes = LINE_LENGTHS.into_iter().map(with_lines);
-    if let Some(whole) = wholes.find(|text| text.len() <= DESCRIPTION_BYTES) {
+    if let Some(whole) = wholes.find(|text| text.len() <= bytes) {
         return whole;
     }
     let rest = match namespace {
         Namespace::One(_) => "\nCall it without tool_name to list all.",
         Namespace::Shared(_) => "",
     };
-    let room = DESCRIPTION_BYTES.saturating_sub(start.len() + rest.len() + 1);
+    let room = bytes.saturating_sub(start.len() + rest.len() + 1);
     let names = tools.iter().map(|tool| name_in(namespace, tool));
     format!("{start} {}{rest}", listed(names, room, str::len))
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec, View,
+    GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, Supplement, ToolSpec,
+    ToolTopic, View,
 };
 use gatefold_core::{Domain, Hints, Payload, Timestamp};
 use insta::assert_snapshot;
@@ -273,4 +274,47 @@ fn built_in_tools_that_are_needed_at_any_moment_stand_beside_the_pairs() {
     assert_eq!(answer(&view, "own__todo", r#"{"a":1}"#), r#"call own__todo {"a":1}"#);
     let refused = answer(&view, "own__calculate", "{}");
     assert!(refused.contains("Call 'own__calculate' through own__invoke_tool"), "{refused}");
+}
+
+/// A folder of so many skills for a domain.
+fn skills(domain: &str, count: usize) -> SourceEntry {
+    let topic = |number: usize| ToolTopic {
+        tool: "read_skill".to_owned(),
+        name: format!("skill-{number}"),
+        description: format!("Do the thing that has the number {number}, step by step."),
+        domains: vec![domain.to_owned()],
+        ..ToolTopic::default()
+    };
+    let topics = (0..count).map(topic).collect();
+    let manifest = Manifest::builder(Timestamp::from_millis(0))
+        .tool(ToolSpec::new("read_skill").description("Read a skill."))
+        .supplement(Supplement { topics, attachment: String::new() });
+    let skills = source("sops", "Procedures", Vec::new());
+    SourceEntry {
+        kind: KindName::new("skills"),
+        manifest: Some(Arc::new(manifest.build())),
+        ..skills
+    }
+}
+
+#[test]
+fn the_skills_for_a_domain_are_named_where_its_tools_are() {
+    let jira = || source("jira", "", vec![ToolSpec::new("get_issue").description("Get one.")]);
+    let notes = || source("notes", "", vec![ToolSpec::new("find")]);
+    let view = view_of(vec![jira(), notes(), skills("jira", 1)]);
+    let described = |view: &View, name: &str| {
+        let surface = surface(view);
+        let tool = surface.tools.iter().find(|tool| tool.name == name).unwrap();
+        let tool: serde_json::Value = serde_json::from_str(tool.definition.get()).unwrap();
+        tool["description"].as_str().unwrap().to_owned()
+    };
+    let told = described(&view, "jira__get_tool_schema");
+    let expected = "- get_issue: Get one.\n\nSkills for these, to be read first with sops__invoke_tool, \
+                    tool_name 'read_skill':\n- skill-0: Do the thing that has the number 0, step by step.";
+    assert!(told.ends_with(expected), "{told}");
+    assert!(!described(&view, "notes__get_tool_schema").contains("skill"));
+    let page = answer(&view, "jira__get_tool_schema", "{}");
+    assert!(page.contains(r#"\"skills\":[{\"name\":\"skill-0\""#), "{page}");
+    let many = described(&view_of(vec![jira(), skills("jira", 200)]), "jira__get_tool_schema");
+    assert!(many.len() <= 2048 && many.contains("more, listed if it has no name"), "{many}");
 }

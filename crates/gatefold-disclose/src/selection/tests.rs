@@ -114,6 +114,9 @@ fn the_likeliest_six_are_shown_and_the_others_named() {
     let all: BTreeSet<_> = names[..6].iter().chain(&listed).copied().collect();
     assert_eq!(all.len(), 14, "every tool is in one of the two");
     let description = rest["description"].as_str().unwrap();
+    let start =
+        "Load additional tools into the current session.\nAvailable tools not yet loaded:\n- ";
+    assert!(description.starts_with(start), "{description}");
     assert!(description.contains("\n- files__read_file: Read a file."), "{description}");
 }
 
@@ -174,6 +177,8 @@ fn what_is_not_shown_is_loaded_with_its_schema_and_called() {
     ] {
         assert_eq!(answer(&chosen, call.0, call.1), r#"call mail__move_mail {"to":"old"}"#);
     }
+    let some = r#"{"tool_names":["mail__move_mail","mail__mov_mail"," mail__move_mail"]}"#;
+    assert_snapshot!(answer(&chosen, "request_tools", some), @r#"{"tools":[{"description":"Move a mail to a folder.","inputSchema":{"type":"object"},"name":"mail__move_mail"}],"note":"Call them by their names, or with execute_tool(tool_name, arguments).","not_loaded":"Unknown tool 'mail__mov_mail'. Did you mean 'mail__move_mail', 'mail__send_mail' or 'mail__list_mails'?"}"#);
     for (arguments, told) in [
         ("{}", "Missing parameter 'tool_names' of request_tools. Name tools that it lists."),
         (
@@ -196,4 +201,67 @@ fn a_meta_tool_is_loaded_and_called_like_any_other() {
     assert_eq!(names(&surface(&chosen)), ["mcp", "request_tools", "execute_tool"]);
     let call = r#"{"tool_name":"connector","arguments":{"subcommand":"execute","connector":"shop","action":"get_order"}}"#;
     assert_eq!(answer(&chosen, "execute_tool", call), "call shop__get_order {}");
+}
+
+/// A source of many tools with long descriptions and schemas.
+fn crowd(tools: usize, schema_bytes: usize) -> View {
+    let about = "Search the web for current information and return relevant results with everything \
+                 that anybody could ever want to know.";
+    let schema =
+        serde_json::json!({ "type": "object", "description": "x ".repeat(schema_bytes / 2) });
+    let start = Manifest::builder(Timestamp::from_millis(0));
+    let manifest = (0..tools).fold(start, |all, at| {
+        let spec = ToolSpec::new(format!("search_{at:04}")).description(about);
+        all.tool(spec.input_schema(schema.clone()))
+    });
+    let entry = SourceEntry {
+        domain: Domain::parse("many").unwrap(),
+        kind: KindName::new("mcp"),
+        description: None,
+        aliases: Vec::new(),
+        groups: GroupRules::default(),
+        manifest: Some(Arc::new(manifest.build())),
+    };
+    View::whole(Arc::new(Snapshot::build(vec![entry], 1)))
+}
+
+#[test]
+fn the_list_stays_within_what_clients_take() {
+    let request = "find out what is new";
+    let shown =
+        |view: &View, chosen: &SelectedDisclosure| chosen.surface(view, &ClientLimits::default());
+    let few = crowd(14, 20);
+    let surface = shown(&few, &selected(flat(), request));
+    let rest: Value = serde_json::from_str(surface.tools[6].definition.get()).unwrap();
+    let line = "- many__search_0013: Search the web for current information and return relevant results with ...";
+    assert!(rest["description"].as_str().unwrap().ends_with(line), "{rest}");
+    for tools in [300, 1500] {
+        let view = crowd(tools, 20);
+        let chosen = SelectedDisclosure {
+            pinned: vec![Pattern::new("many__*")].into(),
+            ..selected(flat(), request)
+        };
+        let surface = shown(&view, &chosen);
+        assert_eq!(surface.tools.len(), TOOLS_LIMIT);
+        let rest = surface.tools.iter().find(|tool| tool.name == REQUEST).unwrap();
+        let rest: Value = serde_json::from_str(rest.definition.get()).unwrap();
+        assert!(rest["description"].as_str().unwrap().len() <= DESCRIPTION_BYTES);
+        let names = &rest["inputSchema"]["properties"]["tool_names"]["items"]["enum"];
+        assert_eq!(names.is_array(), tools == 300, "{tools}");
+    }
+}
+
+#[test]
+fn one_answer_has_so_many_schemas_and_names_the_others() {
+    let view = crowd(20, 40_000);
+    let arguments = r#"{"tool_names":["many__search_0001","many__search_0002"]}"#;
+    let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+    let name = ToolName::parse(REQUEST).unwrap();
+    let Ok(Step::Loaded(reply, loaded)) =
+        selected(flat(), "news").interpret(&view, &name, &arguments)
+    else {
+        panic!("it loads");
+    };
+    assert_eq!(loaded, ["many__search_0001"]);
+    assert!(reply.content[0].get().contains("many__search_0002: too long"), "{reply:?}");
 }

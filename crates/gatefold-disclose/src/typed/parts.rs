@@ -10,7 +10,7 @@ use super::pages::page;
 use super::request;
 use crate::arguments::{Arguments, json_text, object_text};
 use crate::gateway::{ArgumentPlace, find_in, schema_text_after, unknown_in};
-use crate::surface::UsageError;
+use crate::surface::{Reply, UsageError};
 use crate::wording::{choice, listed, nothing_known, quoted};
 
 /// The bytes of names in an error.
@@ -32,7 +32,7 @@ impl ResourceParts<'_> {
         &self,
         arguments: &Arguments<'_>,
         budget: usize,
-    ) -> Result<String, UsageError> {
+    ) -> Result<Reply, UsageError> {
         arguments.only(&self.kind.parameters())?;
         let cursor = arguments.text("cursor")?;
         let resource = json_text(self.entry.domain().as_str());
@@ -40,7 +40,7 @@ impl ResourceParts<'_> {
         if let Some(name) = arguments.text(self.kind.part())? {
             let tool = find_in(self.view, self.entry.domain(), name.trim());
             let tool = tool.ok_or_else(|| self.unknown(name.trim()))?;
-            return Ok(described(&[first], tool));
+            return Ok(Reply::text(&described(&[first], tool)).showing([tool]));
         }
         if self.entry.manifest().is_none() {
             return Err(UsageError::new(self.not_known_yet()));
@@ -50,14 +50,18 @@ impl ResourceParts<'_> {
         let list = format!("{}s", self.kind.part());
         let cursor = cursor.as_deref();
         if tools.len() == 1 || fit(&tools, budget) {
-            return page(&[first], &list, &names, budget, cursor, |at| described(&[], tools[at]));
+            let text =
+                page(&[first], &list, &names, budget, cursor, |at| described(&[], tools[at]))?;
+            return Ok(Reply::text(&text).showing(tools));
         }
         // Whole schemas in pages cost a model far more than it needs to find one tool.
         let part = self.kind.part();
         let note = json_text(&format!(
             "Too many to give their parameters at once. {DISCOVER} with '{part}' gives those of one."
         ));
-        page(&[first, ("note", &note)], &list, &names, budget, cursor, |at| brief(tools[at]))
+        let first = [first, ("note", &note)];
+        let text = page(&first, &list, &names, budget, cursor, |at| brief(tools[at]))?;
+        Ok(Reply::text(&text))
     }
 
     /// The call of an action or tool.
@@ -145,19 +149,36 @@ fn described(first: &[(&str, &str)], tool: &Tool) -> String {
 
 /// The method, path and body template of an HTTP action, as far as its definition has them.
 fn http_request(tool: &Tool) -> Vec<(&'static str, String)> {
-    let raw = tool.definition().raw();
-    let at = |path: &[&str]| {
-        path.iter().try_fold(raw, |object, key| {
-            let fields = object_fields(object)?;
-            fields.into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
-        })
-    };
-    let template = ["_meta", HTTP, "body", "arguments", "template"];
+    let Some(http) = member(tool.definition().raw(), &["_meta", HTTP]) else { return Vec::new() };
+    let body = member(http, &["body", "arguments"]);
     let fields = [
-        ("method", at(&["_meta", HTTP, "method"])),
-        ("path", at(&["_meta", HTTP, "path"])),
-        ("body_template", at(&template)),
+        ("method", member(http, &["method"]).map(without_spaces)),
+        ("path", member(http, &["path"]).map(without_spaces)),
+        ("body_template", body.and_then(body_template)),
     ];
-    let known = |(key, value): (&'static str, Option<&str>)| Some((key, without_spaces(value?)));
-    fields.into_iter().filter_map(known).collect()
+    fields.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
+}
+
+/// A member of a member of JSON.
+fn member<'a>(json: &'a str, path: &[&str]) -> Option<&'a str> {
+    path.iter().try_fold(json, |object, key| {
+        let fields = object_fields(object)?;
+        fields.into_iter().find(|(own, _)| own == key).map(|(_, value)| value)
+    })
+}
+
+/// A request's body, with `{name}` where an argument goes: as it was written, or as the arguments
+/// make it up.
+fn body_template(arguments: &str) -> Option<String> {
+    if let Some(template) = member(arguments, &["template"]) {
+        return Some(without_spaces(template));
+    }
+    let place = |name: &str| json_text(&format!("{{{name}}}"));
+    if let Some(whole) = member(arguments, &["whole"]) {
+        return Some(place(&serde_json::from_str::<String>(whole).ok()?));
+    }
+    let names = member(arguments, &["members", "names"])?;
+    let names: Vec<String> = serde_json::from_str(names).ok()?;
+    let places: Vec<_> = names.iter().map(|name| place(name)).collect();
+    Some(object_text(names.iter().map(String::as_str).zip(places.iter().map(String::as_str))))
 }

@@ -918,3 +918,27 @@ fn what_does_not_fit_with_its_schemas_is_listed_and_looked_up_one_by_one() {
     let one = json!({"subcommand":"discover","server":"big","tool":"tool_007"}).to_string();
     assert!(answer(&view, "mcp", &one).contains(r#""parameters":{"#));
 }
+
+#[test]
+fn a_body_template_is_what_the_arguments_make_up() {
+    for (arguments, expected) in [
+        (json!({"template":{"a":["{x}", 1]}}), Some(json!({"a":["{x}", 1]}))),
+        (json!({"whole":"body"}), Some(json!("{body}"))),
+        (
+            json!({"members":{"names":["title","labels"],"required":true}}),
+            Some(json!({"title":"{title}","labels":"{labels}"})),
+        ),
+        (json!({"other":1}), None),
+    ] {
+        let http = json!({"method":"POST","path":"/x","body":{"arguments":arguments,"media":[]}});
+        let manifest = manifest().tool(action("act", "Act.", &http));
+        let view = view_of(vec![source("api", "openapi", "", Some(manifest))]);
+        let told = answer(
+            &view,
+            "connector",
+            r#"{"subcommand":"discover","connector":"api","action":"act"}"#,
+        );
+        let told: Value = serde_json::from_str(&told).unwrap();
+        assert_eq!(told.get("body_template"), expected.as_ref(), "{told}");
+    }
+}

@@ -1,7 +1,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use gatefold_catalog::{Manifest, Scope, SearchMode, Tool, View, compact_signature, search, token_bound};
+use gatefold_catalog::{
+    Manifest, Scope, SearchMode, Tool, View, compact_signature, search, token_bound,
+};
 use gatefold_core::Domain;
 use gatefold_disclose::{ClientLimits, Disclosure, Gateway, TypedDisclosure};
 use serde_json::value::RawValue;

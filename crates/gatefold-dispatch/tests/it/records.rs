@@ -1,11 +1,17 @@
 use std::sync::atomic::Ordering;
 
 use gatefold_core::{CallError, Principal};
-use gatefold_dispatch::Caller;
+use gatefold_dispatch::{Caller, Discovery};
+use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use crate::source::{FakeSource, raw};
 use crate::world::{START, World, done, refused};
+
+fn discovery(arguments: &RawValue, result_bytes: usize, is_error: bool) -> Discovery<'_> {
+    let shown = vec!["mail__echo".to_owned()];
+    Discovery { meta_tool: "discover_tools", arguments, result_bytes, is_error, shown }
+}
 
 #[tokio::test(start_paused = true)]
 async fn every_call_leaves_one_record_and_is_counted() {
@@ -77,7 +83,7 @@ async fn a_log_that_hangs_holds_up_no_answer_for_long_that_sends_nothing() {
     assert_eq!(refused(world.call("mail__none", "{}").await), "unknown tool `mail__none`");
     assert!(began.elapsed() < world.limits.call_deadline / 2);
     let pinned = world.dispatcher.pin(Principal::local().into());
-    pinned.discovered("discover_tools", &raw("{}"), 42, false, &Caller::silent()).await;
+    pinned.discovered(discovery(&raw("{}"), 42, false), &Caller::silent()).await;
     assert!(began.elapsed() < world.limits.call_deadline / 2);
     assert_eq!((world.counted("unknown"), world.counted("discovery")), (1, 1));
 }
@@ -87,12 +93,13 @@ async fn a_meta_call_that_only_discovers_leaves_its_own_record() {
     let world = World::new(&[&FakeSource::new("mail")]);
     let pinned = world.dispatcher.pin(Principal::local().into());
     let arguments = raw(r#"{"query":"hunter2"}"#);
-    pinned.discovered("discover_tools", &arguments, 42, false, &Caller::silent()).await;
-    pinned.discovered("discover_tools", &arguments, 7, true, &Caller::silent()).await;
+    pinned.discovered(discovery(&arguments, 42, false), &Caller::silent()).await;
+    pinned.discovered(discovery(&arguments, 7, true), &Caller::silent()).await;
     let kept = world.log.discoveries.lock().unwrap();
     assert!(!format!("{kept:?}").contains("hunter2"));
     let sizes: Vec<_> = kept.iter().map(|r| (r.result_bytes, r.is_error)).collect();
     assert_eq!(sizes, [(42, false), (7, true)]);
+    assert!(kept.iter().all(|record| record.shown == ["mail__echo"]));
     assert_eq!(world.counted("discovery"), 1);
     assert_eq!(world.counted("discovery_error"), 1);
     assert!(world.log.records().is_empty());

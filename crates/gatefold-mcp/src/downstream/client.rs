@@ -55,6 +55,19 @@ impl Client {
         }
     }
 
+    /// The audience for what the model is asked to do, if the client says it. A session goes on with
+    /// it.
+    fn asks(&self, audience: Audience, asked: Option<&str>) -> Audience {
+        match (&self.standing, asked) {
+            (ClientState::Session(session), Some(asked)) => {
+                session.set_request(asked);
+                audience
+            }
+            (ClientState::Stateless(_), Some(asked)) => audience.for_request(asked),
+            (_, None) => audience,
+        }
+    }
+
     fn peer(&self, stream: mpsc::Sender<Bytes>, memory: &Arc<CallMemory>) -> Arc<dyn Peer> {
         match &self.standing {
             ClientState::Session(session) => Arc::new(SessionPeer {
@@ -132,6 +145,7 @@ fn begin_with(
         (None, Some(_)) => EventSink::without_progress(queue),
         (None, None) => EventSink::none(),
     };
+    let audience = client.asks(audience, meta.asked.as_deref());
     let said_level = match &client.standing {
         ClientState::Session(session) => session.log_level(),
         ClientState::Stateless(_) => log_level,

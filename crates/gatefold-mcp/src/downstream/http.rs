@@ -251,7 +251,9 @@ impl EndpointState {
                 // Whoever is an agent already does not become another one.
                 let acting =
                     principal.acting_as(&agent).ok_or_else(|| Box::new(no_such_agent()))?;
+                // One that this principal does not find must look like one that does not exist.
                 let audience = self.server.agent_audience(&agent, disclosure);
+                let audience = audience.filter(|_| self.server.shows_agent(&principal, &agent));
                 let audience =
                     audience.ok_or_else(|| Box::new(no_such_agent()))?.map_err(unknown)?;
                 Ok((Arc::new(acting), told(audience)))

@@ -96,6 +96,8 @@ pub(super) struct MetaMembers {
     pub(super) capabilities: Option<Box<RawValue>>,
     pub(super) client: Option<ClientInfo>,
     pub(super) log_level: Option<String>,
+    /// What the model is asked to do, in its user's words. It is for us, and goes to no server.
+    pub(super) asked: Option<String>,
     /// Members that the protocol does not define.
     pub(super) others: Vec<(String, Box<RawValue>)>,
 }
@@ -219,6 +221,10 @@ impl RequestParams {
                     "progressToken" => meta.progress_token = own().filter(|raw| is_id(raw)),
                     "traceparent" => meta.traceparent = serde_json::from_str(value).ok(),
                     "tracestate" => meta.tracestate = serde_json::from_str(value).ok(),
+                    meta::ASKED => {
+                        let text = serde_json::from_str::<String>(value).ok();
+                        meta.asked = text.filter(|text| !text.trim().is_empty());
+                    }
                     // What a server could not read is not passed on.
                     _ if is_nested_deeper(value, JSON_LEVELS) => {}
                     _ => meta.others.extend(own().map(|raw| (key.into_owned(), raw))),

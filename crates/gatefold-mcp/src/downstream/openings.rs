@@ -23,9 +23,15 @@ pub(super) async fn opened(
     audience: Audience,
     principal: Arc<Principal>,
     params: &RequestParams,
+    meta: &MetaMembers,
 ) -> Result<(Arc<ClientSession>, String), RpcError> {
     let name = client_name(params.client_info.as_ref());
     let shown = server.for_client(&audience, name.as_ref());
+    let asked = meta.asked.as_deref().filter(|_| shown.request().is_none());
+    let shown = match asked {
+        Some(asked) => shown.for_request(asked),
+        None => shown,
+    };
     let scope = server.informed_scope(&shown, principal.clone(), Era::Handshake).await;
     let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = negotiated(params.protocol_version.as_deref());
@@ -35,6 +41,9 @@ pub(super) async fn opened(
     let capabilities = capabilities.unwrap_or_default();
     let session =
         ClientSession::new(audience, principal, name, capabilities, version, subscriptions);
+    if let Some(asked) = asked {
+        session.set_request(asked);
+    }
     Ok((session, result))
 }
 

@@ -85,6 +85,11 @@ impl Server {
         self.exchange.audience(scope, disclosure)
     }
 
+    /// Whether there is such an agent, and a principal finds it.
+    pub fn shows_agent(&self, principal: &Principal, agent: &AgentId) -> bool {
+        self.exchange.shows_agent(principal, agent)
+    }
+
     /// An audience for an agent. `None` if there is no such agent.
     pub fn agent_audience(
         &self,

@@ -54,6 +54,8 @@ pub(super) struct ClientSession {
 
 struct SessionState {
     log_level: Option<LogLevel>,
+    /// What the model is asked to do, as the client last said it beside a request.
+    request: Option<Arc<str>>,
     last_used: Instant,
     /// The stream of notices that the client holds open. A later one replaces it.
     stream: Option<CancellationToken>,
@@ -74,6 +76,7 @@ impl ClientSession {
     ) -> Arc<Self> {
         let state = SessionState {
             log_level: None,
+            request: None,
             last_used: Instant::now(),
             stream: None,
             streams: 0,
@@ -98,7 +101,19 @@ impl ClientSession {
 
     /// The audience of its requests and notices, for which the one of its address is.
     pub(super) fn audience_of(&self, audience: Audience) -> Audience {
-        audience.in_session(self.registered.clone())
+        let audience = audience.in_session(self.registered.clone());
+        // What the address says holds for all of the session.
+        let request = self.lock().request.clone();
+        match request.filter(|_| audience.request().is_none()) {
+            Some(request) => audience.for_request(&request),
+            None => audience,
+        }
+    }
+
+    /// Notes what the model is asked to do.
+    pub(super) fn set_request(&self, request: &str) {
+        let request = request.chars().take(Audience::REQUEST_CHARS).collect::<String>();
+        self.lock().request = Some(request.into());
     }
 
     pub(super) fn log_level(&self) -> Option<LogLevel> {

@@ -299,7 +299,7 @@ impl StdioClient {
             return self.work(client, request, meta, place);
         }
         if request.method == methods::INITIALIZE {
-            return self.initialize(&request).await;
+            return self.initialize(&request, &meta).await;
         }
         match self.session.get() {
             Some(session) => self.work(of_session(session), request, meta, place),
@@ -313,10 +313,10 @@ impl StdioClient {
         }
     }
 
-    async fn initialize(self: &Arc<Self>, request: &ClientRequest) {
+    async fn initialize(self: &Arc<Self>, request: &ClientRequest, meta: &MetaMembers) {
         let (audience, principal) = (self.audience.clone(), self.alone.principal.clone());
-        let opened = openings::opened(&self.server, audience, principal, &request.params).await;
-        match opened {
+        let opened = openings::opened(&self.server, audience, principal, &request.params, meta);
+        match opened.await {
             Ok((session, result)) => {
                 let is_first = self.session.set(session.clone()).is_ok();
                 if !is_first {

@@ -176,6 +176,55 @@ async fn a_provider_that_registers_no_scopes_is_asked_without() {
 }
 
 #[tokio::test]
+async fn a_refused_scope_is_told_with_the_key_that_mends_it() {
+    let bench = Bench::new().await;
+    bench.provider.change(|rules| {
+        rules.phantom_scope = Some("phantom".to_owned());
+        rules.resource_metadata.insert("scopes_supported".to_owned(), json!(["read", "phantom"]));
+    });
+    let error = bench.signed_in(ClientSettings::default()).await.err().unwrap();
+    assert_eq!(
+        format!("{error}; {}", error.hint().unwrap()),
+        "the provider refused the scopes `read phantom`: `invalid_scope`: unknown scope: phantom; \
+         write `oauth.scopes = [\"read\"]` into the source"
+    );
+    let scopes = Some(vec!["read".to_owned()]);
+    let settings = ClientSettings { scopes, ..ClientSettings::default() };
+    assert_eq!(bench.signed_in(settings).await.unwrap().scopes, ["read"]);
+}
+
+#[tokio::test]
+async fn metadata_is_read_as_providers_write_it() {
+    let bench = Bench::new().await;
+    bench.provider.change(|rules| {
+        rules.resource_metadata.insert("scopes_supported".to_owned(), json!("read write"));
+        rules.metadata.insert("token_endpoint_auth_methods_supported".to_owned(), json!("none"));
+        rules.metadata.insert("scopes_supported".to_owned(), json!([null, "read"]));
+        rules.metadata.insert("prompt_values_supported".to_owned(), json!({}));
+        rules.metadata.insert("jwks_uri".to_owned(), json!(""));
+    });
+    let grant = bench.signed_in(ClientSettings::default()).await.unwrap();
+    assert_eq!(grant.scopes, ["read", "write"]);
+}
+
+#[tokio::test]
+async fn a_server_that_names_no_provider_and_has_none_offers_no_sign_in() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let server = axum::Router::new().fallback(|| async { http::StatusCode::UNAUTHORIZED });
+    tokio::spawn(async move { axum::serve(listener, server).await });
+    let egress = gatefold_egress::Egress::new(gatefold_egress::Settings::default()).unwrap();
+    let reach =
+        gatefold_egress::Reach::for_source([url.as_str()], gatefold_egress::PrivateNetworks::None);
+    let challenge = gatefold_oauth::BearerChallenge::default();
+    let deadline = Instant::now() + SOON;
+    let (client, resource) = (egress.client_for(reach), url.parse().unwrap());
+    let found = gatefold_oauth::discover(&client, &resource, Some(&challenge), deadline);
+    let error = found.await.err().unwrap();
+    assert_eq!(error.to_string(), format!("`{url}` does not say where to sign in"));
+}
+
+#[tokio::test]
 async fn a_client_for_browsers_is_not_taken_for_a_device() {
     let bench = Bench::new().await;
     bench.sign_in(&Bench::place()).await;

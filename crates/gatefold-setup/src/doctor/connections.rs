@@ -8,10 +8,10 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, IdlePattern, SourceConfig, SourceSection};
-use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, build};
+use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, SignInFault, build};
 use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::remote::{self, ProbeOutcome};
 use super::texts::TextsFile;
@@ -97,7 +97,7 @@ pub(super) async fn look(
     }
     let judged = sources.iter().map(|source| {
         let report = app.reports().into_iter().find(|report| report.domain == source.domain);
-        fared(source, connected.remove(&source.domain), report, limit, environment)
+        fared(&app, source, connected.remove(&source.domain), report, limit, environment)
     });
     let judged: Vec<_> = judged.collect();
     let mut findings = join_all(judged).await.concat();
@@ -148,6 +148,7 @@ async fn asked(source: &SourceConfig, environment: &Environment) -> Option<Probe
 
 /// `connected` is `None` for every source if one of them exceeded the limit for all.
 async fn fared(
+    app: &App,
     source: &SourceConfig,
     connected: Option<ConnectOutcome>,
     report: Option<SourceReport>,
@@ -171,12 +172,10 @@ async fn fared(
         }
         None => {}
     }
-    // A server over HTTP is asked itself, and says more.
     if let Some(Err(CallError::NeedsSignIn { .. })) = connected.as_ref().map(|one| &one.result)
-        && source.section.need().is_none()
+        && app.site(source).is_some()
     {
-        let fix = format!("sign in: `gatefold login {}`", source.origin.key);
-        return vec![found(source, Level::Fault, "needs a sign-in").fix(fix)];
+        return vec![unsigned(app, source, limit).await];
     }
     let took = connected.as_ref().map(|one| one.took);
     let state = report.as_ref().map(|report| report.status.state);
@@ -197,6 +196,19 @@ async fn fared(
         }
         (None, Some(report)) => healthy(source, &report, took),
         (None, None) => Vec::new(),
+    }
+}
+
+/// A source that wants a sign-in: what to do, or why that would be in vain.
+async fn unsigned(app: &App, source: &SourceConfig, limit: Duration) -> Finding {
+    let fault = app.sign_in_fault(source, Instant::now() + limit).await;
+    let login = || format!("sign in: `gatefold login {}`", source.origin.key);
+    match fault {
+        None => found(source, Level::Fault, "needs a sign-in").fix(login()),
+        Some(SignInFault { what, fix }) => {
+            let what = format!("wants a sign-in, and none can be had: {what}");
+            found(source, Level::Fault, what).fix(fix.unwrap_or_else(login))
+        }
     }
 }
 

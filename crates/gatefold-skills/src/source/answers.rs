@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::named_tools::NamedTool;
 use super::payload;
+use crate::kinds_of_files::is_script;
 use crate::uris::{self, MAIN};
 use crate::{Skill, SkillFile, language, media_type};
 
@@ -21,6 +22,9 @@ pub(super) const HEADING: &str = "## Available Skills\n\
 
 /// The most skills that one list names.
 const LISTED: usize = 200;
+
+/// The longest script that comes with its skill, in bytes. Longer ones are read by their name.
+const SCRIPT_BYTES: u64 = 16 * 1024;
 
 /// A skill in one line.
 pub(super) fn stub(skill: &Skill) -> String {
@@ -44,15 +48,29 @@ pub(super) fn list<'a>(skills: impl Iterator<Item = &'a Skill>) -> Payload {
     answer(&text, &json!({ "skills": skills }))
 }
 
+/// The one script of a skill, with its text.
+pub(super) struct EmbeddedScript<'a> {
+    pub(super) file: &'a SkillFile,
+    pub(super) text: String,
+}
+
+/// The script of a skill that has one and no more, if it is short enough to be given with the skill.
+pub(super) fn only_script<'a>(files: &[&'a SkillFile]) -> Option<&'a SkillFile> {
+    let mut scripts = files.iter().filter(|file| file.is_text && is_script(&file.path));
+    let script = scripts.next()?;
+    (scripts.next().is_none() && script.size <= SCRIPT_BYTES).then_some(*script)
+}
+
 /// A whole skill. Its front matter stays apart: its description led here.
-pub(super) fn skill<'a>(
+pub(super) fn skill(
     skill: &Skill,
     body: &str,
-    files: impl Iterator<Item = &'a SkillFile>,
+    files: &[&SkillFile],
+    script: Option<&EmbeddedScript<'_>>,
     tools: &[NamedTool],
 ) -> Payload {
     let body = marked(body);
-    let files: Vec<_> = files.filter(|file| file.path != MAIN).collect();
+    let files: Vec<_> = files.iter().copied().filter(|file| file.path != MAIN).collect();
     let mut text = body.clone().into_owned();
     if let Some(needs) = &skill.compatibility {
         let _ = write!(text, "\n\n## Requirements of this skill\n{needs}");
@@ -66,6 +84,11 @@ pub(super) fn skill<'a>(
             let _ =
                 write!(text, "\n- `{}` ({}, {})", file.path, language(&file.path), size(file.size));
         }
+    }
+    if let Some(EmbeddedScript { file, text: script }) = script {
+        let (script, fence) = (marked(script), fence(script));
+        let (path, language) = (&file.path, language(&file.path));
+        let _ = write!(text, "\n\n## `{path}`\n{fence}{language}\n{}\n{fence}", script.trim_end());
     }
     if !tools.is_empty() {
         text.push_str(
@@ -85,7 +108,15 @@ pub(super) fn skill<'a>(
         }
     }
     put("text", body.into());
-    put("files", files.iter().map(|file| described(file)).collect());
+    let with_text = |file: &&&SkillFile| {
+        let mut described = described(file);
+        let own = script.filter(|script| script.file.path == file.path);
+        if let Some(script) = own {
+            described["text"] = marked(&script.text).into();
+        }
+        described
+    };
+    put("files", files.iter().map(|file| with_text(&file)).collect());
     let named = |tool: &NamedTool| json!({ "id": tool.id, "signature": tool.signature });
     put("tools", tools.iter().map(named).collect());
     answer(&text, &Value::Object(structured))
@@ -109,6 +140,12 @@ pub(super) fn file(skill: &Skill, file: &SkillFile, content: &[u8]) -> Payload {
         json!({ "type": "resource", "resource": resource })
     };
     payload(&json!({ "content": [block], "structuredContent": structured }))
+}
+
+/// A fence of Markdown that no line of a text ends.
+fn fence(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    "`".repeat(longest.max(2) + 1)
 }
 
 fn described(file: &SkillFile) -> Value {

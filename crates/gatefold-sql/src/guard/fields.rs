@@ -4,9 +4,9 @@ use sqlparser::ast::{AccessExpr, Expr, Ident, Subscript};
 
 use super::error::{GuardError, refused};
 use super::expressions::idents_of;
-use super::function_names::table_function_columns;
 use super::inspector::{Inspector, name_parts};
 use super::scopes::Relation;
+use crate::function_names::table_function_columns;
 
 impl Inspector<'_> {
     /// `value[1]`, `(row).column`, and `(value).field` where the value's type has the field: any other

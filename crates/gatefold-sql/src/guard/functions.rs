@@ -8,9 +8,9 @@ use sqlparser::ast::{
 use super::constants::{constant, names_column};
 use super::error::{GuardError, refused};
 use super::expressions::{check_value, masked};
-use super::function_names::{is_function, table_function_columns};
 use super::inspector::{Inspector, name_parts};
 use super::scopes::OutputColumn;
+use crate::function_names::{is_function, table_function_columns};
 use crate::functions::FunctionStanding;
 use crate::{Dialect, TableName};
 

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
-use super::function_names::is_function;
 use super::tokens::read;
 use super::types::is_named_type;
 use crate::Dialect;
+use crate::function_names::is_function;
 
 /// Operators that words stand for.
 const OPERATORS_OF_WORDS: [(&str, &[&str]); 9] = [

@@ -17,6 +17,9 @@ use super::RecordHolder;
 /// The longest value of any field of a record, in bytes.
 pub(crate) const TEXT_LIMIT: usize = 512;
 
+/// The most tools that the record of one discovery names.
+const SHOWN: usize = 100;
+
 /// Creates a record, or continues a suspended one. Only its holder changes an open record, and
 /// nobody changes one that has ended. `?1` is an array of [`Call`]s without member names: looking
 /// names up cost `SQLite` more than the rest of the insertion.
@@ -71,12 +74,13 @@ pub(super) const END_AS_RECORDED: &str = "
 /// `?1` is an array of [`Discovery`]s.
 pub(super) const KEEP_DISCOVERIES: &str = "
     INSERT INTO discoveries (
-        at, user, organisations, agent, client, meta_tool, arguments_digest, result_bytes, is_error
+        at, user, organisations, agent, client, meta_tool, arguments_digest, result_bytes, is_error,
+        shown
     )
     SELECT
         value ->> 'at', value ->> 'user', value ->> 'organisations', value ->> 'agent',
         value ->> 'client', value ->> 'meta_tool', unhex(value ->> 'arguments_digest'),
-        value ->> 'result_bytes', value ->> 'is_error'
+        value ->> 'result_bytes', value ->> 'is_error', value ->> 'shown'
     FROM jsonb_each(?1)";
 
 struct Call<'a> {
@@ -165,6 +169,8 @@ struct Discovery<'a> {
     arguments_digest: HexDigest<'a>,
     result_bytes: usize,
     is_error: bool,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    shown: Vec<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -266,6 +272,7 @@ pub(super) fn discovery(record: &DiscoveryRecord) -> String {
         arguments_digest: HexDigest(&record.arguments_digest),
         result_bytes: record.result_bytes,
         is_error: record.is_error,
+        shown: record.shown.iter().take(SHOWN).map(|tool| bounded(tool)).collect(),
     })
 }
 

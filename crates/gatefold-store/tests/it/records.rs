@@ -186,10 +186,16 @@ async fn a_refusal_and_a_discovery_leave_their_records() {
         arguments_digest: Digest::new([3; 32]),
         result_bytes: 2000,
         is_error: false,
+        shown: vec!["jira__get_issue".to_owned()],
     };
     store.discover(record).await;
     let totals = store.totals().await.unwrap();
     assert_eq!((totals.discoveries, totals.discovery_bytes), (1, 2000));
+    let discoveries = store.recent_discoveries(5).await.unwrap();
+    let [read] = discoveries.as_slice() else { panic!("{discoveries:?}") };
+    assert_eq!((read.at, read.user.as_str()), (NOW, "local"));
+    assert_eq!((read.meta_tool.as_str(), read.result_bytes), ("discover_tools", 2000));
+    assert_eq!(read.shown, ["jira__get_issue"]);
     assert_eq!(outcomes(&store).await, ["failed"]);
 }
 

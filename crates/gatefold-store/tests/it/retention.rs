@@ -35,6 +35,7 @@ async fn use_once(store: &Store, clock: &ManualClock, number: u128) {
         arguments_digest: Digest::new([1; 32]),
         result_bytes: 1,
         is_error: false,
+        shown: vec!["jira__get_issue".to_owned()],
     };
     store.discover(record).await;
 }

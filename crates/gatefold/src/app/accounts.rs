@@ -4,6 +4,7 @@ mod client_sent;
 mod links;
 mod presented;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
@@ -16,7 +17,7 @@ use gatefold_egress::{Egress, Reach};
 use gatefold_mcp::answer_to_stranger;
 use gatefold_oauth::{
     Accounts, BearerChallenge, Grant, GrantPlace, Grants, KeptGrant, SignIn, SignInError,
-    SignInOptions, SiteSettings,
+    SignInNeed, SignInOptions, SiteSettings,
 };
 use gatefold_store::{GrantKey, GrantTable};
 
@@ -29,6 +30,13 @@ use self::links::SignInLinks;
 pub(super) use self::presented::PresentedTokens;
 use crate::config::kinds::KindSection;
 use crate::config::{ServerConfig, SourceConfig};
+
+/// Why nobody can sign in at a source, and what to do.
+#[derive(Debug, Clone)]
+pub struct SignInFault {
+    pub what: String,
+    pub fix: Option<String>,
+}
 
 /// The sign-ins of one gateway.
 #[derive(Clone)]
@@ -105,6 +113,26 @@ impl SourceAccounts {
             Err(SignInError::NoServer { .. }) if status.is_success() => Ok(None),
             begun => begun.map(Some),
         }
+    }
+
+    /// Why no person can sign in at a source that asks for it, as far as it and its provider say so
+    /// before anybody tries.
+    pub(super) async fn fault(
+        &self,
+        site: &SiteSettings,
+        domain: &Domain,
+        deadline: Instant,
+    ) -> Option<SignInFault> {
+        if site.sign_in == SignInNeed::Machine || site.exchange.is_some() {
+            return None;
+        }
+        let identity = UpstreamIdentity::Shared;
+        let place = GrantPlace { domain: domain.clone(), identity };
+        let error = match self.begin(site, &place, deadline).await {
+            Ok(sign_in) => sign_in?.check_client().err()?,
+            Err(error) => error,
+        };
+        Some(SignInFault { what: error.to_string(), fix: error.hint().map(Cow::into_owned) })
     }
 
     /// Sets the sources whose users may sign in.

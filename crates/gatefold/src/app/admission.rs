@@ -1,5 +1,6 @@
 //! Who may reach the endpoint, decided once when an app is built.
 
+use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -130,8 +131,10 @@ pub async fn examine_issuers(server: &ServerConfig) -> Result<Vec<IssuerFault>, 
         let error = outcome.err()?;
         // Hints are about keys that only a listed issuer has.
         let is_listed = index < listed;
-        let fix = error.hint().filter(|_| is_listed);
-        let fix = fix.unwrap_or("check `issuer`, and that this machine reaches it");
+        let fix = match error.hint() {
+            Some(Cow::Borrowed(hint)) if is_listed => hint,
+            _ => "check `issuer`, and that this machine reaches it",
+        };
         let key = if is_listed { "server.issuers" } else { SIGN_IN_PROVIDER };
         Some(IssuerFault { key, issuer: issuer.to_owned(), fault: error.to_string(), fix })
     });

@@ -14,7 +14,7 @@ use gatefold_exchange::{
 use serde_json::value::RawValue;
 
 use super::App;
-use crate::config::{AgentConfig, Config, DisclosureConfig};
+use crate::config::{AgentConfig, Config, DisclosureConfig, PeopleGroup};
 
 /// The disclosures that depend on the configuration.
 ///
@@ -97,7 +97,9 @@ impl ConfiguredDisclosures {
             disclosures.set_selection(selection(&settings.disclosure));
             let instructions = agent.instructions.as_str().into();
             let disclosure = agent.disclosure.clone();
-            (id.clone(), AgentProfile { instructions, disclosure, disclosures })
+            let groups = agent.visible_to.iter();
+            let visible_to = groups.map(|PeopleGroup(name)| PeopleGroup::right(name)).collect();
+            (id.clone(), AgentProfile { instructions, visible_to, disclosure, disclosures })
         });
         AgentProfiles::new(profiles)
     }
@@ -152,6 +154,8 @@ impl App {
         let (principal, audience) = match whom.agent {
             Some(agent) => {
                 let audience = self.exchange.agent_audience(agent, disclosure);
+                let audience =
+                    audience.filter(|_| self.exchange.shows_agent(&self.local_user(), agent));
                 let audience = audience.ok_or_else(|| NoSurfaceError::Agent(agent.clone()))??;
                 (Principal { agent: Some(agent.clone()), ..(*self.local_user()).clone() }, audience)
             }

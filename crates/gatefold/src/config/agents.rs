@@ -15,7 +15,7 @@ use super::profiles::DisclosureNames;
 use super::role::SourceRole;
 use super::sources::SourceDraft;
 use super::tool_modes::ModeOf;
-use super::{SourceConfig, SourceSection};
+use super::{PeopleGroup, SourceConfig, SourceSection};
 
 /// The longest instructions of an agent, in bytes.
 const MAX_INSTRUCTIONS: usize = 32 * 1024;
@@ -25,6 +25,8 @@ const MAX_INSTRUCTIONS: usize = 32 * 1024;
 pub struct AgentConfig {
     /// What its model is told before anything else.
     pub instructions: String,
+    /// The groups of people who find it. Everybody, if there is none.
+    pub visible_to: Vec<PeopleGroup>,
     /// The HTTP APIs and databases that it has. All, if there is no list.
     pub connectors: Option<Vec<Domain>>,
     /// The categories of built-in tools that it has. All, if there is no list.
@@ -70,6 +72,7 @@ impl AgentModes {
 #[serde(default)]
 struct AgentKeys {
     instructions: Option<Text>,
+    visible_to: Vec<PeopleGroup>,
     connector_ids: Option<Vec<Text>>,
     tool_categories: Option<Vec<AgentCategory>>,
     disclosure: Option<Text>,
@@ -169,6 +172,10 @@ fn agent(
         let limit = MAX_INSTRUCTIONS / 1024;
         field.fault(format!("is longer than {limit} KiB"), "put the rest into a skill");
     }
+    if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
+        let hint = "name a group, or remove the agent";
+        field.fault("is empty, which would hide the agent from everybody", hint);
+    }
     let disclosure = keys.disclosure.map(|name| name.0);
     if let Some((name, field)) = disclosure.as_ref().zip(table.peek("disclosure")) {
         disclosures.check(name, &field);
@@ -187,6 +194,7 @@ fn agent(
     table.finish();
     AgentConfig {
         instructions,
+        visible_to: keys.visible_to,
         connectors,
         categories: keys.tool_categories,
         disclosure,

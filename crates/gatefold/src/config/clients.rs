@@ -9,6 +9,7 @@ mod inputs;
 mod launch;
 mod lists;
 mod members;
+mod sign_in;
 mod switches;
 
 use std::path::Path;
@@ -24,6 +25,7 @@ use gatefold_policy::Effect;
 
 pub use inputs::InputVariables;
 pub use launch::folder_of;
+pub use sign_in::ClientSignIn;
 
 use self::inputs::FileInput;
 use self::lists::ServerList;
@@ -44,6 +46,8 @@ pub struct ClientServer {
     pub is_enabled: bool,
     /// How it is reached, or why Gatefold cannot.
     pub connection: Result<McpConnection, Box<Fault>>,
+    /// The client of a provider with which the server's users sign in.
+    pub sign_in: Option<ClientSignIn>,
     pub description: Option<String>,
     /// Patterns for the names of its tools.
     pub effects: Vec<(Effect, String)>,
@@ -236,7 +240,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         domain: DraftDomain::Made(Domain::from_key(&server.name)),
         section: match server.connection {
             _ if !server.is_enabled => SourceSection::Disabled,
-            Ok(connection) => connection.into(),
+            Ok(connection) => connection.with_sign_in(server.sign_in.map(ClientSignIn::settings)),
             Err(fault) => {
                 let kind = McpKind::NAME;
                 SourceSection::Unusable(Box::new(UnusableSection { kind, fault: *fault }))
@@ -287,6 +291,10 @@ fn server(
         Some(fault) => Err(Box::new(fault)),
         None => Ok(connection.expect("what is not read leaves a fault")),
     };
+    // A header signs in already, and a program does so by itself.
+    if connection.as_ref().is_ok_and(|own| !own.may_sign_in()) && members.sign_in.take().is_some() {
+        members.left_behind.push("oauth");
+    }
     let asks = |input: &&FileInput| refers.iter().any(|one| input.is_asked_by(one));
     let asked: Vec<_> = inputs.iter().filter(asks).collect();
     let mut notes: Vec<_> = asked.iter().filter_map(|input| input.note()).collect();
@@ -307,6 +315,7 @@ fn server(
         },
         is_enabled: !members.is_disabled,
         connection,
+        sign_in: members.sign_in,
         description: members.description,
         effects: members.effects,
         connect_deadline: members.connect_deadline,

@@ -225,14 +225,14 @@ impl Kind {
                 "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
                  \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
                  scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
-                 `client_id`, and as needed `client_secret`, `scopes`, `device_url`, `revoke_url`, \
-                 `resource` and `parameters`; alone or beside each, `schemes`, with a text or `{ username, \
-                 password }` for each security scheme of the description by its name, and `tls = { cert, key }`, \
-                 with files or PEM text"
+                 `client_id`, and as needed `client_secret`, `scopes`, `redirect_url`, `device_url`, \
+                 `revoke_url`, `resource` and `parameters`; alone or beside each, `schemes`, with a text or \
+                 `{ username, password }` for each security scheme of the description by its name, and \
+                 `tls = { cert, key }`, with files or PEM text"
             }
             Self::OAuth => {
                 "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \
-                 `client_metadata_url`, `scopes` and `grant` (\"authorization_code\" or \
+                 `client_metadata_url`, `redirect_url`, `scopes` and `grant` (\"authorization_code\" or \
                  \"client_credentials\"), as needed"
             }
             Self::Credentials => {

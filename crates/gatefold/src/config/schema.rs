@@ -290,6 +290,7 @@ fn oauth() -> Value {
     let grants = any_of(&json!({ "enum": ["authorization_code", "client_credentials"] }));
     let (mut keys, needs) = provider_client();
     keys.insert("client_metadata_url".to_owned(), pattern("^https?://[^/]"));
+    keys.insert("redirect_url".to_owned(), redirect_url());
     keys.insert("grant".to_owned(), grants);
     json!({
         "type": "object",
@@ -297,6 +298,11 @@ fn oauth() -> Value {
         "dependencies": needs,
         "additionalProperties": false,
     })
+}
+
+/// An address of this machine.
+fn redirect_url() -> Value {
+    pattern(r"^http://(localhost|127\.0\.0\.1|\[::1\])(:[1-9][0-9]*)?(/[^?#@]*)?$")
 }
 
 fn exchange() -> Value {
@@ -452,6 +458,7 @@ fn code_flow() -> Value {
             "client_id": text(),
             "client_secret": text(),
             "scopes": list(&text()),
+            "redirect_url": redirect_url(),
             "resource": text(),
             "parameters": names(r"\S", &json!({ "type": ["string", "number", "boolean"] })),
         },

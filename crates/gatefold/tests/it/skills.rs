@@ -102,13 +102,15 @@ async fn a_skill_is_read_whole_with_its_files_and_tools() {
         text(&whole),
         "# Refunds\nLook at `shop__find_order`, then refund it.\n\n## Requirements of this skill\nNeeds the \
          shop\n\n## Files of this skill\nRead one as you read this, with its path as 'file'. Scripts are given, not \
-         run.\n- `scripts/refund.py` (python, 16 bytes)\n\n## Tools that this skill names\nCall each as you \
+         run.\n- `scripts/refund.py` (python, 16 bytes)\n\n## `scripts/refund.py`\n```python\n\
+         print('refund')\n```\n\n## Tools that this skill names\nCall each as you \
          call the other tools of its domain.\n- \
          `shop__refund(order: string)`\n- `shop__find_order(order: string)`"
     );
     let structured = &whole["structuredContent"];
     assert_eq!(structured["tools"][1]["id"], "shop__find_order");
-    let file = json!({ "file": "scripts/refund.py", "size": 16, "language": "python" });
+    let mut file = json!({ "file": "scripts/refund.py", "size": 16, "language": "python" });
+    file["text"] = "print('refund')\n".into();
     assert_eq!(structured["files"], json!([file]));
     let validator = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
     assert!(validator.is_valid(structured), "{structured}");
@@ -142,6 +144,18 @@ async fn a_name_with_capitals_and_spaces_is_shown_and_read() {
     let uri = "skill://Welcome%20Aboard/SKILL.md";
     let read = make(&app, Operation::Resource(address(uri))).await.unwrap();
     assert!(read["contents"][0]["text"].as_str().unwrap().ends_with("Hi.\n"), "{read}");
+}
+
+#[tokio::test]
+async fn of_several_scripts_none_comes_with_its_skill() {
+    let scratch = folder();
+    put(&scratch, "refunds/scripts/undo.sh", "echo undo\n");
+    put(&scratch, "layoffs/notes.md", "# Notes\n");
+    let app = app(&scratch, "").await;
+    let whole = read_skill(&app, json!({ "name": "refunds" })).await.unwrap();
+    assert!(!whole.to_string().contains("echo undo"), "{whole}");
+    let whole = read_skill(&app, json!({ "name": "layoffs" })).await.unwrap();
+    assert!(!whole.to_string().contains("# Notes"), "a reference is no script: {whole}");
 }
 
 #[tokio::test]

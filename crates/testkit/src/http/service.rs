@@ -17,8 +17,8 @@ use tokio::sync::mpsc;
 
 use crate::Fixture;
 use crate::fixture::{
-    Behaviour, DEATH_EXIT, Fault, GARBAGE, Incoming, OUTLET_LIMIT, Outlet, Peer, Reply, Request,
-    Server, Sessions, Streaming, lock, may_speak, read,
+    Behaviour, DEATH_EXIT, Fault, GARBAGE, HandshakeSessions, Incoming, OUTLET_LIMIT, Outlet, Peer,
+    Reply, Request, Server, Streaming, lock, may_speak, read,
 };
 
 const BODY_LIMIT_BYTES: usize = 64 << 20;
@@ -194,7 +194,7 @@ impl Service {
         } else {
             with_body(StatusCode::OK, JSON, text.into())
         };
-        if self.behaviour.sessions == Sessions::Begun {
+        if self.behaviour.sessions == HandshakeSessions::Begun {
             response.headers_mut().insert(SESSION, header);
         }
         response

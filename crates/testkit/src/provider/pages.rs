@@ -89,13 +89,24 @@ async fn authorize(State(state): State<SharedState>, Query(asked): Query<Fields>
     let mut state = lock(&state);
     let field = |name: &str| asked.get(name).cloned().unwrap_or_default();
     let (client, redirect) = (field("client_id"), field("redirect_uri"));
-    let is_known = match state.clients.get(&client) {
-        Some(redirects) => redirects.contains(&redirect),
-        // One that a person registered.
-        None => client == "configured" && redirect.starts_with("http://127.0.0.1:"),
+    // One that a person registered, if it has not registered itself.
+    let is_configured = || {
+        let (begin, end) = &state.rules.redirects;
+        client == "configured" && redirect.starts_with(begin) && redirect.ends_with(end)
     };
+    let registered = state.clients.get(&client);
+    let is_known = registered.map_or_else(is_configured, |redirects| redirects.contains(&redirect));
     if !is_known || field("code_challenge_method") != "S256" {
         return StatusCode::BAD_REQUEST.into_response();
+    }
+    let iss = state.rules.iss.as_ref().map(|iss| iss.replace("{issuer}", &state.issuer));
+    let iss = iss.map(|iss| format!("&iss={}", escaped(&iss))).unwrap_or_default();
+    let given = escaped(&field("state"));
+    let phantom = state.rules.phantom_scope.as_ref();
+    if let Some(scope) = phantom.filter(|own| field("scope").split(' ').any(|it| it == *own)) {
+        let why = escaped(&format!("unknown scope: {scope}"));
+        let refusal = format!("error=invalid_scope&error_description={why}&state={given}{iss}");
+        return Redirect::to(&format!("{redirect}?{refusal}")).into_response();
     }
     let code = state.secret("code");
     let issued = IssuedCode {
@@ -106,9 +117,6 @@ async fn authorize(State(state): State<SharedState>, Query(asked): Query<Fields>
         resource: field("resource"),
     };
     state.codes.insert(code.clone(), issued);
-    let iss = state.rules.iss.as_ref().map(|iss| iss.replace("{issuer}", &state.issuer));
-    let iss = iss.map(|iss| format!("&iss={}", escaped(&iss))).unwrap_or_default();
-    let given = escaped(&field("state"));
     Redirect::to(&format!("{redirect}?code={code}&state={given}{iss}")).into_response()
 }
 

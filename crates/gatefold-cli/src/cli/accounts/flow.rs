@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _, Read as _, stdin};
 use std::time::Duration;
 
 use gatefold::{App, Environment, RedirectListener};
-use gatefold_oauth::{DeviceSignIn, Grant, RedirectAnswer, SignIn, SignInError};
+use gatefold_oauth::{DeviceSignIn, Grant, Redirect, RedirectAnswer, SignIn, SignInError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -47,12 +47,19 @@ async fn in_browser(
     output: &Output,
 ) -> Result<Grant, SignInError> {
     let issuer = sign_in.issuer().to_owned();
-    let mut listener = RedirectListener::bind(sign_in.earlier_redirect()).await?;
+    let mut listener = RedirectListener::bind(&sign_in).await?;
+    let Redirect(redirect) = listener.redirect();
+    // A provider that refuses the address says so on its own page, and nothing comes back.
+    let key = sign_in.is_configured().then(|| sign_in.redirect_key());
     let deadline = Instant::now() + ANSWER_DEADLINE;
     let sign_in = sign_in.browse(listener.redirect(), deadline).await?;
     let url = sign_in.request.url.as_str();
     let is_open = !login.no_browser && browser::open(url, environment);
     say(output, &format!("sign in at {issuer}"));
+    if let Some(key) = key {
+        say(output, &format!("  the browser comes back to {redirect}; if the page refuses that,"));
+        say(output, &format!("  write the address that the provider knows as `{key}`"));
+    }
     say(output, if is_open { "  if your browser does not show it, open" } else { "  open" });
     say(output, &format!("  {url}"));
     // A browser on another machine cannot come back to this one.

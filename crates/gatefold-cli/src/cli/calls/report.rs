@@ -2,7 +2,7 @@
 
 use gatefold_catalog::Pattern;
 use gatefold_core::{Domain, ToolId};
-use gatefold_store::CallRecord;
+use gatefold_store::{CallRecord, DiscoveryReport};
 
 use crate::cli::output::Style;
 use crate::cli::table::{Table, grouped};
@@ -29,6 +29,35 @@ pub(super) fn table(records: &[CallRecord], style: Style) -> Vec<String> {
             took(record),
             record.client.clone().unwrap_or_default(),
             last_digits(&record.id).to_owned(),
+        ]);
+    }
+    table.lines(style)
+}
+
+/// A table of what models looked up, the latest last.
+pub(super) fn discoveries(found: &[DiscoveryReport], style: Style) -> Vec<String> {
+    if found.is_empty() {
+        return vec!["no discoveries on record".to_owned()];
+    }
+    let heads = ["when", "by", "schemas", "bytes", "user", "client"];
+    let mut table = Table::new(&heads).numbers(&[3]).spare(&[5, 3, 4]);
+    for one in found {
+        let schemas = match one.shown.as_slice() {
+            [] if one.is_error => style.bad("an error"),
+            [] => "none".to_owned(),
+            shown => foreign(&shown.join(", ")),
+        };
+        let user = match &one.agent {
+            Some(agent) => format!("{} as {agent}", one.user),
+            None => one.user.clone(),
+        };
+        table.row([
+            one.at.to_string(),
+            style.strong(&foreign(&one.meta_tool)),
+            schemas,
+            grouped(usize::try_from(one.result_bytes).unwrap_or(usize::MAX)),
+            user,
+            one.client.clone().unwrap_or_default(),
         ]);
     }
     table.lines(style)

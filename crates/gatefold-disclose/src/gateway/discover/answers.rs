@@ -40,6 +40,17 @@ pub(super) struct DomainTools<'a> {
     pub(super) next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<String>,
+    /// Skills that are for the domain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) skills: Vec<SkillLine<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct SkillLine<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: String,
+    /// The tool that reads it.
+    pub(super) tool: &'a str,
 }
 
 #[derive(Serialize)]

@@ -104,7 +104,7 @@ impl EndpointState {
         };
         if era::of_request(&request, &meta, version) == Era::Handshake {
             if request.method == methods::INITIALIZE {
-                return self.initialize(access, &request).await;
+                return self.initialize(access, &request, &meta).await;
             }
             return match self.session(&access, headers) {
                 Ok(session) => match era::check_session_headers(headers) {
@@ -141,12 +141,11 @@ impl EndpointState {
         self: &Arc<Self>,
         access: Access,
         request: &ClientRequest,
+        meta: &MetaMembers,
     ) -> Response<Body> {
-        let address = access.address;
-        let opened =
-            openings::opened(&self.server, access.audience, access.principal, &request.params)
-                .await;
-        let (session, result) = match opened {
+        let Access { principal, audience, address } = access;
+        let opened = openings::opened(&self.server, audience, principal, &request.params, meta);
+        let (session, result) = match opened.await {
             Ok(opened) => opened,
             Err(error) => return refused(Some(&request.id), &error, Era::Handshake),
         };

@@ -123,7 +123,7 @@ async fn begin(
     let deadline = Instant::now() + ANSWER_DEADLINE;
     let begun = accounts.begin(site, place, deadline).await?;
     let sign_in = begun.ok_or_else(|| SignInError::NoServer { resource: site.name.clone() })?;
-    let listener = RedirectListener::bind(sign_in.earlier_redirect()).await?;
+    let listener = RedirectListener::bind(&sign_in).await?;
     let sign_in = sign_in.browse(listener.redirect(), deadline).await?;
     Ok((listener, sign_in))
 }

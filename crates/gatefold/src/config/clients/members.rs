@@ -6,9 +6,10 @@ use gatefold_config::{Field, Table, Text, Value};
 use gatefold_policy::Effect;
 
 use super::launch;
+use super::sign_in::{self, ClientSignIn};
 
 /// Settings of clients about reaching a server that cannot be imported.
-const LEFT_BEHIND: &[&str] = &["headersHelper", "oauth", "auth", "authProviderType", "sandbox"];
+const LEFT_BEHIND: &[&str] = &["headersHelper", "authProviderType", "sandbox"];
 
 /// Settings about how the client itself treats a server: how it is labelled, how long the client
 /// waits for it, and which of its calls need no question. They change nothing about the server.
@@ -43,6 +44,7 @@ pub(super) struct Members {
     pub(super) effects: Vec<(Effect, String)>,
     pub(super) connect_deadline: Option<Duration>,
     pub(super) description: Option<String>,
+    pub(super) sign_in: Option<ClientSignIn>,
     pub(super) left_behind: Vec<&'static str>,
     pub(super) env_file: Option<String>,
 }
@@ -50,7 +52,9 @@ pub(super) struct Members {
 impl Members {
     pub(super) fn read(table: &mut Table<'_>) -> Self {
         let left_behind = LEFT_BEHIND.iter().filter(|key| table.field(key).is_some());
-        let left_behind = left_behind.copied().collect();
+        let mut left_behind: Vec<_> = left_behind.copied().collect();
+        let (sign_in, of_sign_in) = sign_in::read(table);
+        left_behind.extend(of_sign_in);
         let mut text =
             |keys: &[&'static str]| table.field_of_any(keys).and_then(|field| plain_text(&field));
         let (description, env_file) = (text(&["description"]), text(&["envFile", "env_file"]));
@@ -59,6 +63,7 @@ impl Members {
             effects: effects(table),
             connect_deadline: start_limit(table),
             description,
+            sign_in,
             left_behind,
             env_file,
         }

@@ -15,6 +15,14 @@ pub(super) const AGENTS: FixedSection = FixedSection {
             ..Key::new("instructions", Kind::Text, "What its model is told before anything else.")
         },
         Key {
+            details: "To everybody else it looks like an agent that does not exist. Who is in a group say \
+                      `[users.NAME]` and the claims of `[[server.issuers]]`. The local user, without tokens, \
+                      is `users.local`.",
+            unset: "everybody",
+            example: "[\"finance\"]",
+            ..Key::new("visible_to", Kind::Texts, "The groups of people who find the agent.")
+        },
+        Key {
             details: "MCP servers and skills are everybody's.",
             unset: "all of them",
             example: "[\"hr\"]",

@@ -50,10 +50,9 @@ pub(super) const SEARCH: FixedSection = FixedSection {
     keys: &[
         Key {
             details: "When a search leads to a successful call of a tool, its words are kept in the state \
-                      directory, and later searches rank by them: those of the same organisation, or of the \
-                      same user where there is none. Words that are long or may hold a secret are not kept. \
-                      `gatefold queries` shows and erases what was kept. With `false`, nothing is kept and \
-                      nothing is used.",
+                      directory, and later searches of the same user rank by them. Words that are long or \
+                      may hold a secret are not kept. `gatefold queries` shows and erases what was kept. \
+                      With `false`, nothing is kept and nothing is used.",
             value: |config| Some(config.search.learn.into()),
             example: "false",
             ..Key::new(
@@ -327,6 +326,8 @@ pub(super) const LIMITS: FixedSection = FixedSection {
             )
         },
         Key {
+            details: "None of Gatefold's own sources calls others so far: it counts for sources of a program \
+                      that embeds Gatefold.",
             value: |config| Some(config.limits.nesting.into()),
             example: "4",
             ..Key::new("nesting", count(), "How deep calls may nest.")

@@ -170,8 +170,7 @@ fn program(keys: ProgramKeys) -> McpConnection {
 fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<SignInKeys> {
     let keys = SignInKeys::read(table)?;
     let McpConnection::Http { headers, .. } = connection else { return None };
-    let signs_in = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-    if !signs_in {
+    if connection.may_sign_in() {
         keys.credentials().check(table, headers)?;
         return Some(keys);
     }

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::credentials::{ClientHeaders, SourceCredentials};
 use super::exchange::ExchangeKeys;
 use super::provider_client::ProviderClient;
-use super::shared_values::ServerAddress;
+use super::shared_values::{RedirectAddress, ServerAddress};
 use super::{AllowPrivate, DigestParts};
 use crate::config::key::{Key, Kind};
 
@@ -20,7 +20,9 @@ pub(crate) const fn oauth_key(needs: &'static [&'static str]) -> Key {
                   registers Gatefold there. A provider that registers no programs needs the `client_id` \
                   that it gave you, and perhaps a `client_secret` or a `private_key`. \
                   `client_metadata_url` is where a client-id metadata document describes your \
-                  Gatefold. With `grant = \"client_credentials\"` nobody signs in: Gatefold proves \
+                  Gatefold. `redirect_url` is the address that the provider sends browsers back to, if \
+                  it knows only that: `localhost`, `127.0.0.1` or `[::1]` with a port and a path, or \
+                  without a port for any free one. With `grant = \"client_credentials\"` nobody signs in: Gatefold proves \
                   itself. The secrets are never shown.",
         unset: "found out at `gatefold login`",
         example: "{ client_id = \"my-client\", scopes = [\"read\"] }",
@@ -64,7 +66,7 @@ impl SignInSettings {
 }
 
 /// The keys.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SignInKeys {
     oauth: Option<OAuthKeys>,
     credentials: SourceCredentials,
@@ -88,10 +90,20 @@ enum GrantWord {
 #[serde(default)]
 struct OAuthOwnKeys {
     client_metadata_url: Option<ServerAddress>,
+    redirect_url: Option<RedirectAddress>,
     grant: Option<GrantWord>,
 }
 
 impl SignInKeys {
+    /// The keys of a server whose client at the provider a client's file names, if it does.
+    pub(crate) fn of_client(client: Option<ClientSettings>) -> Self {
+        let oauth = client.map(|settings| OAuthKeys {
+            client: ProviderClient::of(settings),
+            grant: GrantWord::default(),
+        });
+        Self { oauth, credentials: SourceCredentials::default() }
+    }
+
     pub(crate) fn read(table: &mut Table<'_>) -> Option<Self> {
         let credentials = SourceCredentials::read(table)?;
         let oauth = match table.field("oauth") {
@@ -198,5 +210,6 @@ fn oauth(field: &Field<'_>) -> Option<OAuthKeys> {
     table.finish();
     let (mut client, keys) = (client.filter(|_| !lacks_id)?, keys?);
     client.settings.metadata_url = keys.client_metadata_url.map(|url| url.0);
+    client.settings.redirect = keys.redirect_url.map(|url| url.0);
     Some(OAuthKeys { client, grant })
 }

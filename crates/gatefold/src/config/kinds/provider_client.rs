@@ -26,6 +26,10 @@ struct RegisteredClientKeys {
 }
 
 impl ProviderClient {
+    pub(super) fn of(settings: ClientSettings) -> Self {
+        Self { settings, key_text: None }
+    }
+
     pub(super) fn read(table: &mut Table<'_>) -> Option<Self> {
         table.know(&["private_key"]);
         let keys: Option<RegisteredClientKeys> = table.read();
@@ -61,6 +65,7 @@ impl ProviderClient {
             id: keys.client_id.map(|id| id.0),
             secret,
             metadata_url: None,
+            redirect: None,
             scopes: keys.scopes.map(|scopes| scopes.into_iter().map(|scope| scope.0).collect()),
         };
         is_right.then(|| Self { settings, key_text: key_text.map(Secret::new) })
@@ -75,7 +80,8 @@ impl ProviderClient {
     }
 
     pub(super) fn digest(&self, parts: &mut DigestParts) {
-        let ClientSettings { id, secret: _, metadata_url, scopes } = &self.settings;
+        // Where a browser comes back to says nothing about what is reached.
+        let ClientSettings { id, secret: _, metadata_url, scopes, redirect: _ } = &self.settings;
         let secret = self.secret().map(Secret::expose);
         for text in [id.as_deref(), secret, metadata_url.as_deref()] {
             parts.add_list(text.as_slice(), |parts, text| parts.add(text));
@@ -85,7 +91,7 @@ impl ProviderClient {
 
     /// The keys that are set as JSON, without secrets.
     pub(super) fn shown(&self) -> Json {
-        let ClientSettings { id, secret, metadata_url, scopes } = &self.settings;
+        let ClientSettings { id, secret, metadata_url, scopes, redirect } = &self.settings;
         let mut shown = json!({});
         if let Some(id) = id {
             shown["client_id"] = id.as_str().into();
@@ -100,6 +106,9 @@ impl ProviderClient {
         }
         if let Some(scopes) = scopes {
             shown["scopes"] = scopes.clone().into();
+        }
+        if let Some(redirect) = redirect {
+            shown["redirect_url"] = redirect.to_string().into();
         }
         shown
     }

@@ -1,6 +1,7 @@
 //! Values that keys of several kinds have.
 
 use gatefold_config::{Field, FilePath, Text, fault};
+use gatefold_oauth::LocalRedirect;
 use serde::de::{Deserialize, Deserializer};
 
 use crate::files;
@@ -23,6 +24,18 @@ impl<'de> Deserialize<'de> for ServerAddress {
             Err(_) => "is not an address",
         };
         Err(fault(problem, "write the whole address, such as \"https://host.example/mcp\""))
+    }
+}
+
+/// An address of this machine that a provider sends browsers back to.
+pub(crate) struct RedirectAddress(pub(crate) LocalRedirect);
+
+impl<'de> Deserialize<'de> for RedirectAddress {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        let hint = "write an address of this machine, as the provider knows it: \
+                    \"http://localhost:PORT/callback\"; without a port, any free one is taken";
+        LocalRedirect::parse(&text).map(Self).map_err(|problem| fault(problem, hint))
     }
 }
 

@@ -9,7 +9,7 @@ use gatefold_oauth::{
 use serde::Deserialize;
 
 use super::super::oauth::SignInSettings;
-use super::super::shared_values::{ServerAddress, missing};
+use super::super::shared_values::{RedirectAddress, ServerAddress, missing};
 use super::super::{AllowPrivate, DigestParts};
 
 /// Parameters of a sign-in that Gatefold writes itself.
@@ -46,6 +46,7 @@ struct CodeFlowKeys {
     client_id: Option<Text>,
     client_secret: Option<Text>,
     scopes: Option<Vec<Text>>,
+    redirect_url: Option<RedirectAddress>,
     resource: Option<Text>,
     parameters: LimitedItems<Pairs<String, LooseText>>,
 }
@@ -88,6 +89,7 @@ impl CodeFlow {
             id: keys.client_id.map(|id| id.0),
             secret,
             metadata_url: None,
+            redirect: keys.redirect_url.map(|url| url.0),
             scopes: keys.scopes.map(|scopes| scopes.into_iter().map(|scope| scope.0).collect()),
         };
         let parameters = parameters.into_iter().map(|(name, value)| (name, value.0)).collect();

@@ -10,9 +10,11 @@ use gatefold_egress::{Egress, EgressError, PrivateNetworks, Reach};
 use gatefold_mcp::{
     EraChoice, HttpSettings, McpPorts, McpSettings, McpSource, StdioSettings, Transport,
 };
+use gatefold_oauth::ClientSettings;
 use serde_json::{Value as Json, json};
 
 use super::McpKind;
+use crate::config::SourceSection;
 use crate::config::kinds::credentials::ClientHeaders;
 use crate::config::kinds::oauth::SignInKeys;
 use crate::config::kinds::{
@@ -80,6 +82,24 @@ impl McpConnection {
             }
         }
         parts.finish()
+    }
+
+    /// A source that is reached so. Users of a server sign in there if it asks for that, as this
+    /// client of its provider, if there is one.
+    pub(crate) fn with_sign_in(self, client: Option<ClientSettings>) -> SourceSection {
+        let sign_in = self.may_sign_in().then(|| SignInKeys::of_client(client));
+        let (private, era) = (AllowPrivate::default(), EraChoice::Auto);
+        McpSection { connection: self, private, sign_in, era }.into()
+    }
+
+    /// Whether users may sign in at it: it is a server, and no header signs in already.
+    pub(crate) fn may_sign_in(&self) -> bool {
+        match self {
+            Self::Stdio { .. } => false,
+            Self::Http { headers, .. } => {
+                !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+            }
+        }
     }
 
     fn build_in(

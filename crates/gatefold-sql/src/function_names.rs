@@ -16,7 +16,7 @@ pub(crate) fn is_function(dialect: Dialect, name: &str) -> bool {
 }
 
 /// The columns of a function that makes a table: none if it has one of its own name.
-pub(super) fn table_function_columns(
+pub(crate) fn table_function_columns(
     dialect: Dialect,
     name: &str,
 ) -> Option<&'static [&'static str]> {

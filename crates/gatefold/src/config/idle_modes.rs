@@ -1,0 +1,54 @@
+//! Modes of a configuration that nobody sees: they act in the disclosure `typed` alone.
+
+use gatefold_disclose::{SkillMode, ToolMode};
+use gatefold_exchange::Disclosures;
+
+use super::agents::AgentModes;
+use super::{AgentConfig, Config};
+
+impl Config {
+    /// What is set and shows nobody anything in another way, unless a request names `typed`.
+    pub fn idle_modes(&self) -> Vec<String> {
+        let default = self.disclosure.default.as_str();
+        let is_typed = |agent: &AgentConfig| {
+            agent.disclosure.as_deref().unwrap_or(default) == Disclosures::TYPED
+        };
+        let of_clients = self.clients.values().filter_map(|client| client.disclosure.as_deref());
+        let has_typed = default == Disclosures::TYPED
+            || of_clients.into_iter().any(|name| name == Disclosures::TYPED)
+            || self.agents.values().any(is_typed);
+        let own = if has_typed { Vec::new() } else { self.changed_modes() };
+        let idle = own.into_iter().map(|(key, variable)| {
+            format!(
+                "`disclosure.{key}` (or `{variable}`) counts in the disclosure `typed` alone, and the \
+                 default is `{default}`: set `disclosure.default = \"typed\"`, or have clients ask for \
+                 `/mcp?disclosure=typed`"
+            )
+        });
+        let agents = self
+            .agents
+            .iter()
+            .filter(|(_, agent)| agent.modes != AgentModes::default() && !is_typed(agent));
+        let of_agents = agents.map(|(name, agent)| {
+            let own = agent.disclosure.as_deref().unwrap_or(default);
+            format!(
+                "`agents.{name}.model_config_json` counts in the disclosure `typed` alone, and the agent \
+                 has `{own}`: set its `disclosure = \"typed\"`"
+            )
+        });
+        idle.chain(of_agents).collect()
+    }
+
+    /// The modes that are not the usual ones, by their keys and their variables.
+    fn changed_modes(&self) -> Vec<(&'static str, &'static str)> {
+        let modes = &self.disclosure.modes;
+        let all = [
+            (modes.skills != SkillMode::default(), "skill_tool_mode", "SKILL_TOOL_MODE"),
+            (modes.connectors != ToolMode::default(), "connector_tool_mode", "CONNECTOR_TOOL_MODE"),
+            (modes.databases != ToolMode::default(), "database_tool_mode", "DATABASE_TOOL_MODE"),
+            (modes.mcp != ToolMode::default(), "mcp_tool_mode", "MCP_TOOL_MODE"),
+        ];
+        let changed = all.into_iter().filter(|(is_changed, ..)| *is_changed);
+        changed.map(|(_, key, variable)| (key, variable)).collect()
+    }
+}
