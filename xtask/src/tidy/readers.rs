@@ -18,9 +18,14 @@ const CONFIG: &str = "crate::config";
 /// The kinds of sources are read there and built there, and what they hold is private.
 const KINDS: &str = "crate::config::kinds";
 
-/// What counts before anything is built: it goes into the sources, or into the rules.
-const RESOLVED: &[(&str, &str)] =
-    &[("AgentConfig", "categories"), ("Config", "source_limits"), ("Key", "unset")];
+/// What counts before anything is built: it goes into the sources, into the rules, or into what describes
+/// the keys.
+const RESOLVED: &[(&str, &str)] = &[
+    ("AgentConfig", "categories"),
+    ("Config", "source_limits"),
+    ("Key", "unset"),
+    ("Section", "ways"),
+];
 
 /// One fault for each public field of the configuration's types that no other code names.
 pub(super) fn faults(trees: &[CrateTree]) -> Vec<String> {

@@ -91,7 +91,7 @@ pub struct Section {
     /// Keys of further kinds of sources, with names that are among `keys`.
     shared: Vec<&'static Key>,
     /// The ways to reach a source, which has exactly one of them.
-    pub(super) ways: Vec<ConnectionMethod>,
+    pub ways: Vec<ConnectionMethod>,
 }
 
 /// A section that does not depend on the kinds.

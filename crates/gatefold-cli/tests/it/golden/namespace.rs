@@ -45,6 +45,9 @@ async fn what_namespaces_shows() {
     Get the parameter schema of a tool of shop (Buy seeds, tools and kitchen supplies: find products, place, follow and cancel orders.). Tools:
     - place_order: Order products of the shop for a customer.
     - list_products: Find products of the shop, with price and stock.
+
+    Skills for these, to be read first with skills__invoke_tool, tool_name 'read_skill':
+    - report-a-fault: Report something that is broken in the garden or its kitchen, so that it is…
     inputSchema: {"type":"object","properties":{"tool_name":{"type":"string","description":"One of the tools above. Omit to list all."},"cursor":{"type":"string","description":"The last next_cursor."}}}
     annotations: {"readOnlyHint":true,"idempotentHint":true,"openWorldHint":false}
 
