@@ -221,6 +221,18 @@ impl ErrorKind {
 }
 
 impl CallError {
+    /// What somebody at a terminal is told. The other texts are for models and their clients.
+    pub fn for_person(&self) -> String {
+        match self {
+            Self::NeedsApproval { tool, id, lasts } => format!(
+                "`{tool}` needs a person's approval: run `gatefold approvals approve {id}`, or `gatefold \
+                 approvals deny {id}` to refuse, then make the same call again, within {}",
+                span(*lasts)
+            ),
+            other => other.to_string(),
+        }
+    }
+
     /// The tool that was called, if the error names it.
     pub fn tool_mut(&mut self) -> Option<&mut ToolId> {
         match self {

@@ -122,7 +122,7 @@ fn named(schema: &Value, place: &str) -> String {
             shown.insert(name.clone(), part);
         }
     }
-    json!({ "type": "object", "description": format!("{} of {count} properties", shown.len()), "properties": shown })
+    json!({ "type": "object", "description": format!("Shows {} of {count} properties.", shown.len()), "properties": shown })
         .to_string()
 }
 

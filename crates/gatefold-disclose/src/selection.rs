@@ -249,7 +249,7 @@ fn request_tools(rest: &[ToolSurface]) -> ToolSurface {
         |lines| format!("{DESCRIPTION}{lines}"),
         |count| {
             let rest = if fits {
-                ", which 'tool_names' names"
+                "; see the values of 'tool_names'"
             } else {
                 ": ask, and the nearest are named"
             };

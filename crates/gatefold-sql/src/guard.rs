@@ -72,6 +72,8 @@ pub struct CheckedStatement {
     pub masked: Vec<usize>,
     pub has_order: bool,
     pub limit: LimitForm,
+    /// Whether it calls a function that somebody made, of which a plan tells what it reads.
+    pub calls_own: bool,
 }
 
 /// How a statement says how many rows it wants, and from which on.
@@ -165,6 +167,7 @@ impl<'a> Guard<'a> {
             has_order: shape.has_order,
             limit: shape.limit,
             tables: inspector.tables.iter().cloned().collect(),
+            calls_own: inspector.calls_own,
             sql: inspector.edits.rendered(self.schema.dialect(), &tokens)?,
         })
     }

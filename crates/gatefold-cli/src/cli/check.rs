@@ -111,8 +111,7 @@ async fn findings(
         report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
         let sign_in = sign_ins.remove(&report.domain);
         if let Some(fault) = &sign_in {
-            let what = &fault.what;
-            report.status.error = Some(format!("wants a sign-in, and none can be had: {what}"));
+            report.status.error = Some(fault.to_string());
         }
         Finding {
             hidden_texts: hidden(&report.domain),

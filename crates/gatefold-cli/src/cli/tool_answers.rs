@@ -238,7 +238,7 @@ async fn call(
 }
 
 fn refused(tool: String, error: &CallError) -> CallAnswer {
-    CallAnswer::Refused { tool, error: error.to_string(), kind: error.kind().as_str().to_owned() }
+    CallAnswer::Refused { tool, error: error.for_person(), kind: error.kind().as_str().to_owned() }
 }
 
 fn from_pairs(pairs: &[(String, String)], tool: &Tool) -> anyhow::Result<Map<String, Value>> {

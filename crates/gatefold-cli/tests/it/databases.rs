@@ -118,23 +118,23 @@ async fn what_is_hidden_does_not_exist_and_what_is_masked_has_no_values() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_schema_is_asked_for_in_many_ways() {
     let scratch = database(Some(SOURCE)).await;
-    for sql in [
-        "SHOW TABLES",
-        "\\dt",
-        ".tables",
-        "DESCRIBE employees",
-        "\\d employees",
-        "PRAGMA table_info(employees)",
-        "SHOW COLUMNS FROM employees",
-        "SELECT name FROM sqlite_master WHERE type = 'table'",
-        "SELECT sql FROM sqlite_schema",
-        "SELECT name FROM pragma_table_info('employees')",
-        "```sql\nSELECT name FROM employees;\n```",
-        "\"SELECT name FROM employees\"",
-        "SELECT name FROM employees; -- all of them",
+    for (sql, told) in [
+        ("SHOW TABLES", "employees"),
+        ("\\dt", "employees"),
+        (".tables", "employees"),
+        ("DESCRIBE employees", "reports_to"),
+        ("\\d employees", "reports_to"),
+        ("PRAGMA table_info(employees)", "reports_to"),
+        ("SHOW COLUMNS FROM employees", "reports_to"),
+        ("SELECT name FROM sqlite_master WHERE type = 'table'", "employees"),
+        ("SELECT sql FROM sqlite_schema", "reports_to"),
+        ("SELECT name FROM pragma_table_info('employees')", "reports_to"),
+        ("```sql\nSELECT name FROM employees;\n```", "Ada"),
+        ("\"SELECT name FROM employees\"", "Ada"),
+        ("SELECT name FROM employees; -- all of them", "Ada"),
     ] {
         let text = answer(&scratch, "query", &json!({ "sql": sql })).to_string();
-        assert!(["employees", "reports_to", "Ada"].iter().any(|own| text.contains(own)), "{text}");
+        assert!(text.contains(told), "{sql}: {text}");
         for hidden in ["secrets", "salary", "hunter2", "@example"] {
             assert!(!text.contains(hidden), "{sql}: {text}");
         }

@@ -84,7 +84,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 14 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 15 => -"));
 }
 
 #[test]
@@ -234,9 +234,10 @@ async fn each_answer_of_a_web_server_has_its_fix() {
     for (status, expected) in [
         (
             401,
-            "fault: a: the server answers 401: it wants credentials but gets none => write \
-             `headers = { Authorization = \"Bearer ${secret:NAME}\" }`, and store it: `gatefold \
-             secret set NAME`",
+            "fault: a: wants a sign-in, and none can be had: `http://127.0.0.1:PORT/v1/sse` does not say \
+             where to sign in => check the URL; if the server takes a token, write `headers = { \
+             Authorization = \"Bearer ${secret:NAME}\" }` into the source, and store it: `gatefold secret \
+             set NAME`",
         ),
         (
             404,

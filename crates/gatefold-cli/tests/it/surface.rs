@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gatefold_testkit::RawClient;
+use gatefold_testkit::{RawClient, wait_until};
 use serde_json::{Value, json};
 
-use crate::process::{Gateway, run, run_with_input, two_sources};
+use crate::process::{Gateway, LIMIT, run, run_with_input, two_sources};
 use crate::scratch::Scratch;
 
 const DISCLOSURES: [&str; 6] = ["gateway", "namespace", "typed", "intent", "flat", "auto"];
@@ -397,12 +397,10 @@ async fn schemas_that_were_shown_are_on_record() {
     client.call("discover_tools", r#"{"query": "close the issue"}"#).await.unwrap();
     let wanted = r#"{"tool_name": "issues__close_issue"}"#;
     client.call("get_tool_schema", wanted).await.unwrap();
-    let found = loop {
-        let found = run(&scratch, &["calls", "--discoveries", "--json"]).json();
-        if found["discoveries"].as_array().unwrap().len() == 2 {
-            break found["discoveries"].clone();
-        }
-    };
+    let found =
+        || run(&scratch, &["calls", "--discoveries", "--json"]).json()["discoveries"].clone();
+    assert!(wait_until(LIMIT, || found().as_array().unwrap().len() == 2).await, "{}", found());
+    let found = found();
     assert_eq!(found[0]["shown"], serde_json::json!([]), "{found}");
     assert_eq!(found[1]["shown"], serde_json::json!(["issues__close_issue"]), "{found}");
     assert_eq!(

@@ -1,6 +1,5 @@
 //! Values for the schemes that a description names, and which of the ways to sign in a request uses.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use gatefold_core::Secret;
@@ -157,7 +156,7 @@ impl<'a> SignIn<'a> {
             let known = way.iter().filter(|(name, scheme)| self.has(name, scheme)).count();
             let is_whole = known == way.len();
             // A way without credentials is better than half of another one.
-            (!is_whole, way.is_empty(), Reverse(if is_whole { 0 } else { known }))
+            (!is_whole, way.is_empty(), way.len() - known)
         };
         action.security.iter().flatten().min_by_key(rank)
     }

@@ -139,9 +139,7 @@ impl Library {
             level.retain(|url| asked.insert(url.to_string()));
             if asked.len() > DOCUMENTS_LIMIT {
                 let why = format!("a description has at most {DOCUMENTS_LIMIT} documents");
-                library
-                    .missing
-                    .extend(level.into_iter().map(|url| MissingDocument::new(&url, &why)));
+                library.missing.extend(level.first().map(|url| MissingDocument::new(url, &why)));
                 break;
             }
             let origin = &first;

@@ -233,7 +233,7 @@ fn the_list_stays_within_what_clients_take() {
     let few = crowd(14, 20);
     let surface = shown(&few, &selected(flat(), request));
     let rest: Value = serde_json::from_str(surface.tools[6].definition.get()).unwrap();
-    let line = "- many__search_0013: Search the web for current information and return relevant results with ...";
+    let line = "- many__search_0010: Search the web for current information and return relevant results with every...";
     assert!(rest["description"].as_str().unwrap().ends_with(line), "{rest}");
     for tools in [300, 1500] {
         let view = crowd(tools, 20);

@@ -287,7 +287,9 @@ async fn a_forged_id_token_signs_nobody_in() {
         other.signed(IssuerKey::P256, json!({"typ": "JWT", "jku": other.issuer()}), claims.clone())
     };
     assert_eq!(entrance.of_forged(impostor).await, refused(TokenFault::Signature));
-    for opaque in ["", "planted-access-token", "a.b", "a.b.c"] {
+    let none = "the token endpoint's answer cannot be used: it has no `id_token`";
+    assert_eq!(entrance.of_forged(|_| String::new()).await, Err(none.to_owned()));
+    for opaque in ["planted-access-token", "a.b", "a.b.c"] {
         let text = entrance.of_forged(move |_| opaque.to_owned()).await;
         assert_eq!(text, refused(TokenFault::Malformed), "{opaque}");
     }

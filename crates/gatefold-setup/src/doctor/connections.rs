@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold::config::kinds::Need;
 use gatefold::config::{Config, IdlePattern, SourceConfig, SourceSection};
-use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, SignInFault, build};
+use gatefold::{App, AwaitedOfClients, ConnectOutcome, Environment, build};
 use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
 use tokio::time::{Instant, timeout};
@@ -205,9 +205,9 @@ async fn unsigned(app: &App, source: &SourceConfig, limit: Duration) -> Finding 
     let login = || format!("sign in: `gatefold login {}`", source.origin.key);
     match fault {
         None => found(source, Level::Fault, "needs a sign-in").fix(login()),
-        Some(SignInFault { what, fix }) => {
-            let what = format!("wants a sign-in, and none can be had: {what}");
-            found(source, Level::Fault, what).fix(fix.unwrap_or_else(login))
+        Some(fault) => {
+            let text = fault.to_string();
+            found(source, Level::Fault, text).fix(fault.fix.unwrap_or_else(login))
         }
     }
 }

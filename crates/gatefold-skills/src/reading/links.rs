@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::files::is_left_out;
 use crate::Finding;
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::names::shown;
@@ -41,6 +42,8 @@ pub(super) enum LinkFault {
     Around { target: String },
     #[error("it is a link to `{target}`, which is no ordinary file or folder")]
     Special { target: String },
+    #[error("it is a link to `{target}`, and hidden files and folders are no part of a skill")]
+    LeftOut { target: String },
     #[error(
         "it is a link to `{target}`, and links are not followed there; to follow it, write \
          `{KEY} = [\"{folder}\"]` for the source"
@@ -91,6 +94,11 @@ impl Links {
             let folder = shown(real.parent().unwrap_or(&real).as_os_str());
             return Err(LinkFault::Outside { target, folder });
         };
+        // What a folder keeps to itself, such as `.env` and `.git`, no link gives away.
+        let below = real.strip_prefix(base).unwrap_or(Path::new(""));
+        if below.iter().any(is_left_out) {
+            return Err(LinkFault::LeftOut { target });
+        }
         let followed = open(base, &real, is_folder);
         followed.map_err(|source| LinkFault::Unreadable { target, source })
     }

@@ -169,13 +169,15 @@ fn links_are_followed_into_the_folders_that_are_named() {
     link("../store/gone", scratch.path("gone"));
     link("../other", scratch.path("other"));
     link("../../skills", scratch.path("../store/kit/back"));
+    fs::write(scratch.path("../store/.env"), "KEY=planted").unwrap();
+    link("../../store/.env", scratch.path("plain/notes.txt"));
     let named = SkillFolder {
         path: scratch.root(),
         link_targets: vec![scratch.path("../store"), scratch.path("nowhere")],
     };
     let set = SkillSet::read(&named).unwrap();
     assert_eq!(names(&set), ["branches", "notes", "one", "plain", "two"]);
-    assert_eq!((set.linked_skills(), set.left_out_links()), (4, 6));
+    assert_eq!((set.linked_skills(), set.left_out_links()), (4, 7));
     assert_eq!(set.skill("notes").unwrap().path(), "notes/SKILL.md");
     let plain = set.skill("plain").unwrap();
     let paths: Vec<_> = plain.files.iter().map(|file| file.path.as_str()).collect();
@@ -190,6 +192,9 @@ fn links_are_followed_into_the_folders_that_are_named() {
         format!("parent: left out: it is a link to `..`, {around}"),
         format!("again/back: left out: it is a link to `../../skills`, {around}"),
         "kit: left out: a link leads to its folder, which was read already".to_owned(),
+        "plain/notes.txt: left out: it is a link to `../../store/.env`, and hidden files and folders are no \
+         part of a skill"
+            .to_owned(),
         format!(
             "other: left out: it is a link to `../other`, and links are not followed there; to follow it, \
              write `follow_links_to = [\"{other}\"]` for the source"

@@ -163,12 +163,12 @@ impl Cell {
     }
 }
 
-/// The rows of a part of the catalogue, by its name in lower case.
+/// The rows of a part of the catalogue, by its name in lower case; of too many, one more than may be.
 fn told_rows(visible: &VisibleSchema, schema: Option<&str>, name: &str) -> Option<CatalogueRows> {
     let schema = schema.map(str::to_ascii_lowercase);
     let tables = visible.tables();
     let of_tables = |columns: &'static [&'static str], row: &dyn Fn(&VisibleTable) -> Vec<Cell>| {
-        Some(CatalogueRows { columns, rows: tables.iter().map(row).collect() })
+        Some(CatalogueRows { columns, rows: tables.iter().take(MAX_ROWS + 1).map(row).collect() })
     };
     match (visible.dialect(), schema.as_deref(), name) {
         (Dialect::Sqlite, None | Some("main"), "sqlite_master" | "sqlite_schema") => {
@@ -192,7 +192,7 @@ fn told_rows(visible: &VisibleSchema, schema: Option<&str>, name: &str) -> Optio
             } else {
                 &["schemaname", "tablename"]
             };
-            Some(CatalogueRows { columns, rows: wanted.map(row).collect() })
+            Some(CatalogueRows { columns, rows: wanted.take(MAX_ROWS + 1).map(row).collect() })
         }
         (_, Some("information_schema"), "tables") => {
             of_tables(&["table_schema", "table_name", "table_type", "table_comment"], &|table| {
@@ -215,7 +215,7 @@ fn told_rows(visible: &VisibleSchema, schema: Option<&str>, name: &str) -> Optio
                 let columns = (1..).zip(&table.table.columns);
                 columns.map(move |(at, column)| information(&table.table, at, column))
             });
-            Some(CatalogueRows { columns: COLUMNS, rows: rows.collect() })
+            Some(CatalogueRows { columns: COLUMNS, rows: rows.take(MAX_ROWS + 1).collect() })
         }
         _ => None,
     }

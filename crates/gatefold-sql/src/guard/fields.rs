@@ -25,17 +25,24 @@ impl Inspector<'_> {
                     if fields.contains(&&*self.name(field)))
             });
         } else {
+            let within = idents.len();
             while let Some(AccessExpr::Dot(Expr::Identifier(field))) =
                 chain.next_if(|access| matches!(access, AccessExpr::Dot(Expr::Identifier(_))))
             {
                 idents.push(field);
             }
-            let is_nested = matches!(root, Expr::Nested(_));
-            match self.named_value(&idents) {
-                Err(GuardError::UnknownColumn { .. }) if is_nested && self.is_field(&idents) => {
-                    self.named(&idents[..idents.len() - 1])?;
-                }
-                _ => self.named(&idents)?,
+            // Behind parentheses the server looks for a column first, and calls a function on it that has the
+            // name of no field: `(x).y` is never taken for the column `y` of a table `x` here.
+            let is_nested = matches!(root, Expr::Nested(_)) && idents.len() > within;
+            if !is_nested {
+                self.named(&idents)?;
+            } else if idents.len() == within + 1 && self.is_field(&idents) {
+                self.named(&idents[..within])?;
+            } else {
+                return Err(refused(
+                    "a name behind parentheses that is no field of a column",
+                    "write a column of a table as `table.column`",
+                ));
             }
         }
         for access in chain {
@@ -57,14 +64,15 @@ impl Inspector<'_> {
         Ok(())
     }
 
-    /// The columns of what a function in parentheses makes, as in `(jsonb_each(data)).key`.
+    /// The columns of what a function in parentheses makes, as in `(jsonb_each(data)).key`. One that makes a
+    /// single column makes a plain value, on which a name behind a dot is a function.
     fn record_fields(&self, root: &Expr) -> &'static [&'static str] {
         let Expr::Nested(inner) = root else { return &[] };
         let Expr::Function(function) = &**inner else { return &[] };
         let Ok(idents) = name_parts(&function.name) else { return &[] };
         let bare = self.bare_function(&idents).filter(|_| self.is_postgres());
         let columns = bare.and_then(|name| table_function_columns(self.dialect(), &name));
-        columns.unwrap_or_default()
+        columns.filter(|columns| columns.len() > 1).unwrap_or_default()
     }
 
     /// Whether the last of these names is a field of the column that those before it name.

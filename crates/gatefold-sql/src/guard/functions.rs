@@ -138,6 +138,7 @@ impl Inspector<'_> {
             let what = format!("the function `{name}`");
             return Err(refused(what, refused_standing(&own, standing)));
         }
+        self.calls_own = true;
         let text = self.full_name(&own);
         self.edits.replace(first.span, last.span, text)?;
         Ok(bare)

@@ -43,6 +43,7 @@ pub(super) struct Inspector<'a> {
     pub(super) tables: BTreeSet<TableName>,
     /// Operators that somebody made, which stand in the edits with their schema.
     pub(super) own_operators: BTreeSet<String>,
+    pub(super) calls_own: bool,
     depth: usize,
     steps: usize,
     relations: usize,
@@ -62,6 +63,7 @@ impl<'a> Inspector<'a> {
             tells_catalogue: false,
             tables: BTreeSet::new(),
             own_operators: BTreeSet::new(),
+            calls_own: false,
             depth: 0,
             steps: 0,
             relations: 0,

@@ -71,6 +71,7 @@ impl Inspector<'_> {
                 refused_standing(routine, standing),
             ));
         }
+        self.calls_own = true;
         if schema.is_some() || !self.own_operators.insert(name.to_owned()) {
             return Ok(());
         }

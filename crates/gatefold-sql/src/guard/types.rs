@@ -103,8 +103,7 @@ impl Inspector<'_> {
             DataType::Collate(element, _) => self.deeper(|inspector| inspector.data_type(element)),
             DataType::Custom(name, _) => self.named_type(name),
             other if is_built_in(other) => Ok(()),
-            // SQLite takes any words for a type.
-            other if self.dialect() == Dialect::Sqlite && is_words(&other.to_string()) => Ok(()),
+            DataType::String(_) if self.dialect() == Dialect::Sqlite => Ok(()),
             other => Err(refused_type(other)),
         }
     }
@@ -203,10 +202,6 @@ fn is_built_in(data_type: &DataType) -> bool {
             | DataType::TsVector
             | DataType::TsQuery
     )
-}
-
-fn is_words(text: &str) -> bool {
-    text.chars().all(|c| c.is_ascii_alphanumeric() || "_ (,)".contains(c))
 }
 
 fn refused_type(name: &impl std::fmt::Display) -> GuardError {

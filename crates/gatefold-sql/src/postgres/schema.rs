@@ -103,7 +103,7 @@ const PARTS: &str = "\
 ///
 /// The server records no dependency on what is part of itself, which is below the number 16384
 /// (`FirstNormalObjectId` in its sources), so that such tables and functions are taken from the view's
-/// stored query. Functions that promise to depend on their arguments alone may be called, and those
+/// stored query, and so are the functions behind operators, unless an extension has them. Functions that promise to depend on their arguments alone may be called, and those
 /// few of the server that change their mind without reading.
 const READS: &str = "\
     WITH view AS (SELECT r.oid, r.ev_class, r.ev_action::text AS query \
@@ -115,7 +115,9 @@ const READS: &str = "\
      UNION SELECT view.ev_class, CASE m.part[1] WHEN 'relid' THEN 'pg_catalog.pg_class'::regclass \
      ELSE 'pg_catalog.pg_proc'::regclass END, m.part[2]::oid \
      FROM view, LATERAL pg_catalog.regexp_matches(view.query, \
-     ':(relid|funcid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m(part)) \
+     ':(relid|funcid|opfuncid|aggfnoid|winfnoid) ([0-9]+)', 'g') AS m(part) \
+     WHERE m.part[1] <> 'opfuncid' OR NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS e \
+     WHERE e.classid = 'pg_catalog.pg_proc'::regclass AND e.objid = m.part[2]::oid AND e.deptype = 'e')) \
     SELECT part.ev_class, n.nspname::text, c.relname::text, pn.nspname::text, p.proname::text \
     FROM part \
     LEFT JOIN pg_catalog.pg_class AS c ON c.oid = part.id \
@@ -123,7 +125,11 @@ const READS: &str = "\
     LEFT JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace \
     LEFT JOIN pg_catalog.pg_proc AS p ON p.oid = part.id \
     AND part.kind = 'pg_catalog.pg_proc'::regclass \
-    AND CASE WHEN p.oid >= 16384 THEN p.provolatile <> 'i' ELSE p.proname ~ '_to_xml' \
+    AND CASE WHEN p.oid >= 16384 THEN p.provolatile <> 'i' OR p.prokind = 'a' AND EXISTS (\
+     SELECT FROM pg_catalog.pg_aggregate AS a JOIN pg_catalog.pg_proc AS step \
+     ON step.oid IN (a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, \
+     a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn) \
+     WHERE a.aggfnoid = p.oid AND step.provolatile <> 'i') ELSE p.proname ~ '_to_xml' \
     OR p.provolatile = 'v' AND p.proname NOT IN ('random', 'clock_timestamp', 'timeofday', \
     'gen_random_uuid') END \
     LEFT JOIN pg_catalog.pg_namespace AS pn ON pn.oid = p.pronamespace \

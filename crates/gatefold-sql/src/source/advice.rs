@@ -170,6 +170,7 @@ mod tests {
                 masked: Vec::new(),
                 has_order,
                 limit,
+                calls_own: false,
             };
             let text = next_page(Stop::Rows, 10, &checked, dialect);
             assert!(text.contains(&format!("to read on, {expected}, or")), "{text}");

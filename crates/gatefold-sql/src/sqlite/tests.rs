@@ -326,5 +326,6 @@ fn unjudged(sql: &str) -> CheckedStatement {
         masked: Vec::new(),
         has_order: false,
         limit: LimitForm::None,
+        calls_own: false,
     }
 }

@@ -122,6 +122,10 @@ SELECT * FROM pg_ls_logdir()
 SELECT ('/etc/passwd'::text).pg_read_file
 SELECT (SELECT 1::text).pg_sleep
 SELECT (e).email FROM employees e
+SELECT (email).upper FROM employees, (SELECT 1 AS upper) AS email
+SELECT (x).pg_read_file FROM (SELECT '/etc/passwd' AS x) AS t, (SELECT 1 AS pg_read_file) AS x
+SELECT (a.b).pg_sleep FROM (SELECT 1 AS b) AS a, (SELECT 1 AS pg_sleep) AS b
+SELECT (jsonb_array_elements('[1]')).value
 SELECT (e).salary FROM employees e
 SELECT (e.*).salary FROM employees e
 SELECT ('x').*

@@ -5,6 +5,7 @@ mod links;
 mod presented;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use futures::FutureExt as _;
@@ -36,6 +37,12 @@ use crate::config::{ServerConfig, SourceConfig};
 pub struct SignInFault {
     pub what: String,
     pub fix: Option<String>,
+}
+
+impl fmt::Display for SignInFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "wants a sign-in, and none can be had: {}", self.what)
+    }
 }
 
 /// The sign-ins of one gateway.

@@ -1,4 +1,4 @@
-//! Modes of a configuration that nobody sees: they act in the disclosure `typed` alone.
+//! Modes without effect: they act in the disclosure `typed` alone, and nobody is shown that.
 
 use gatefold_disclose::{SkillMode, ToolMode};
 use gatefold_exchange::Disclosures;

@@ -105,7 +105,6 @@ fn a_masked_column_is_used_nowhere_else() {
         "SELECT e FROM employees e",
         "SELECT row_to_json(e) FROM employees e",
         "SELECT count(e.*) FROM employees e",
-        "SELECT (e).email FROM employees e",
         "SELECT q.x || '' FROM (SELECT email AS x FROM employees) q",
         "WITH q AS (SELECT email AS x FROM employees) SELECT 1 FROM q WHERE x = 'a'",
         "SELECT upper(b) FROM employees AS q (a, c, b)",

@@ -109,6 +109,22 @@ fn a_function_runs_if_a_rule_names_it() {
 }
 
 #[test]
+fn a_statement_that_calls_what_somebody_made_says_so() {
+    let rules = ["net", "near"].map(|text| TablePattern::new(text).unwrap());
+    let rules = TableRules { functions: rules.into(), ..TableRules::default() };
+    let visible = VisibleSchema::new(Dialect::Postgres, &schema(), &rules);
+    for (sql, calls_own) in [
+        ("SELECT id FROM shops", false),
+        ("SELECT upper('a')", false),
+        ("SELECT id FROM shops WHERE id = (SELECT net(1))", true),
+        ("SELECT n FROM net(1) AS n", true),
+        ("SELECT 'a' === 'b'", true),
+    ] {
+        assert_eq!(Guard::new(&visible).check(sql).unwrap().calls_own, calls_own, "{sql}");
+    }
+}
+
+#[test]
 fn a_view_counts_by_the_functions_it_calls() {
     let check = |functions: &[&str], shown: &str, left_out: &[&str]| {
         let rules = TableRules {

@@ -106,12 +106,12 @@ fn is_disabled(table: &mut Table<'_>) -> bool {
 fn effects(table: &mut Table<'_>) -> Vec<(Effect, String)> {
     let mut effects = Vec::new();
     for (keys, effect) in [
-        (["includeTools", "enabledTools", "enabled_tools", "available_tools"], Effect::Allow),
-        (["excludeTools", "disabledTools", "disabled_tools", "disabled_tools"], Effect::Deny),
+        (&["includeTools", "enabledTools", "enabled_tools", "available_tools"][..], Effect::Allow),
+        (&["excludeTools", "disabledTools", "disabled_tools"], Effect::Deny),
     ] {
         // Where a client's list means "all of them" when it is empty, an empty list restricts
         // nothing.
-        let names = table.field_of_any(&keys).filter(|field| !field.is_empty_list());
+        let names = table.field_of_any(keys).filter(|field| !field.is_empty_list());
         let names = names.and_then(|field| field.read::<Vec<Text>>()).unwrap_or_default();
         // Clients have no lists of prompts and resources.
         effects.extend(names.into_iter().map(|name| (effect, format!("tool:{}", name.0))));

@@ -15,8 +15,8 @@ pub(super) const AGENTS: FixedSection = FixedSection {
             ..Key::new("instructions", Kind::Text, "What its model is told before anything else.")
         },
         Key {
-            details: "To everybody else it looks like an agent that does not exist. Who is in a group say \
-                      `[users.NAME]` and the claims of `[[server.issuers]]`. The local user, without tokens, \
+            details: "To everybody else it looks like an agent that does not exist. `[users.NAME]` and \
+                      the claims of `[[server.issuers]]` say who is in a group. The local user, without tokens, \
                       is `users.local`.",
             unset: "everybody",
             example: "[\"finance\"]",

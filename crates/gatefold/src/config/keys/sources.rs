@@ -54,8 +54,8 @@ pub(in crate::config) const COMMON: &[Key] = &[
         ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
     },
     Key {
-        details: "To everybody else it looks like a source that does not exist. Who is in a group say \
-                  `[users.NAME]` and the claims of `[[server.issuers]]`. The local user, without tokens, \
+        details: "To everybody else it looks like a source that does not exist. `[users.NAME]` and \
+                  the claims of `[[server.issuers]]` say who is in a group. The local user, without tokens, \
                   is `users.local`.",
         unset: "everybody",
         example: "[\"finance\"]",
