@@ -222,6 +222,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         starts: Arc::new(StartPlaces::new(StartLimits::default())),
         sessions: Arc::new(SessionPlaces::new(UserSessionLimits::default())),
         path: Arc::default(),
+        containers: None,
     };
     let setup = SourceSetup {
         source: McpSource::new(settings, ports, None),

@@ -18,7 +18,7 @@ pub use downstream::{
 };
 pub use path::GatewayPath;
 pub use upstream::{
-    EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings, McpSource, SessionPlaces, StartLimits,
-    StartPlaces, StdioSettings, Transport, UserSessionLimits, answer_to_stranger, end_children,
-    kill_children, source_limits,
+    ContainerNote, ContainerNotes, EraChoice, HttpSettings, INSIDE, McpPorts, McpSettings,
+    McpSource, SessionPlaces, StartLimits, StartPlaces, StdioSettings, Transport,
+    UserSessionLimits, answer_to_stranger, end_children, kill_children, source_limits,
 };

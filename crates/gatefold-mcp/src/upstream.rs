@@ -3,6 +3,7 @@
 mod back_channel;
 mod backoff;
 mod challenge;
+mod containers;
 mod credentials;
 mod handshake;
 mod http;
@@ -33,6 +34,7 @@ mod unreadable;
 mod wire;
 
 pub use challenge::answer_to_stranger;
+pub use containers::{ContainerNote, ContainerNotes};
 pub(crate) use lines::{Line, Lines};
 pub use process::{INSIDE, end_children, kill_children};
 pub use session_places::{SessionPlaces, UserSessionLimits};

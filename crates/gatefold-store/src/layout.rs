@@ -10,7 +10,7 @@ use crate::{StoreError, key};
 const FILES: [&str; 6] =
     ["gatefold.db", "gatefold.db-wal", "gatefold.db-shm", "seal.key", "root.key", "startup.lock"];
 
-const FOLDERS: [&str; 3] = ["owners", "manifests", "results"];
+const FOLDERS: [&str; 4] = ["owners", "manifests", "results", "containers"];
 
 /// The files among them whose content is a secret by itself.
 const KEYS: [&str; 2] = ["seal.key", "root.key"];

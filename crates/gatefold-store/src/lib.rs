@@ -1,5 +1,5 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, sign-ins at sources and at the
+//! queries of tools, the tools used most, results too large to show, containers that run, sign-ins at sources and at the
 //! gateway, access tokens, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
@@ -18,6 +18,7 @@ mod approvals;
 mod audit;
 mod blocking;
 mod calls;
+mod containers;
 mod database;
 mod digests;
 mod error;
@@ -50,6 +51,7 @@ pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{
     CallFilter, CallPlace, CallRecord, DiscoveryReport, OutcomeTotal, PlacedCall, Totals,
 };
+pub use containers::containers_left_behind;
 pub use digests::DigestKey;
 pub use error::StoreError;
 pub use grants::{

@@ -23,7 +23,7 @@ pub use app::{
     App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
     CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
     SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
-    WatchError, build, examine_issuers, examine_tls, status_routes,
+    WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;

@@ -15,6 +15,7 @@ mod commands;
 mod completions;
 mod config;
 mod connect;
+mod containers;
 mod databases;
 mod demo;
 mod doctor;

@@ -7,6 +7,8 @@ pub(crate) const INVALID_REQUEST: i64 = -32600;
 pub(crate) const METHOD_NOT_FOUND: i64 = -32601;
 pub(crate) const INVALID_PARAMS: i64 = -32602;
 pub(crate) const INTERNAL_ERROR: i64 = -32603;
+/// A session that the server does not know, as the official SDKs say it.
+pub(crate) const SESSION_NOT_FOUND: i64 = -32001;
 /// A missing resource, up to version 2025-11-25. Later versions use [`INVALID_PARAMS`].
 pub(crate) const RESOURCE_NOT_FOUND: i64 = -32002;
 pub(crate) const HEADER_MISMATCH: i64 = -32020;

@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use ::http::Method;
 use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use ::http::{Method, StatusCode};
-use bytes::Bytes;
 use gatefold_core::Domain;
 use gatefold_dispatch::{CredentialSet, Question};
 use gatefold_egress::{HttpClient, SendError};
@@ -24,27 +23,23 @@ use super::back_channel::{
     BackChannel, OpenQuestions, QuestionRouter, QuestionStep, read_question, unsupported,
 };
 use super::credentials::CredentialHeaders;
-use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled, without_secrets};
+use super::message::{FIRST_OWN_ID, Reply, ServerMessage, cancelled};
 use super::notices::ServerNotices;
 use super::reading_pace::{ReadingPace, SharedPace};
-use super::request::{PENDING_REQUESTS, RequestKind, StatusRefusal, WireError, WireRequest};
+use super::request::{PENDING_REQUESTS, RequestKind, WireError, WireRequest};
 use crate::counted::counted;
 use crate::path::GatewayPath;
-use crate::protocol::headers::{
-    EVENT_STREAM, JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded,
-};
+use crate::protocol::headers::{JSON, METHOD, NAME, PROTOCOL_VERSION, SESSION_ID, encoded};
 use crate::protocol::{Era, STATELESS_VERSION, methods, rpc};
 
 mod admission;
 mod body;
 mod events;
+mod exchange;
 mod stream;
 
-use self::body::{checked, read_capped, refused, with_cause};
+use self::body::{RefusedAnswer, checked, with_cause};
 pub(crate) use self::stream::STREAM_EVENT_BYTES;
-
-/// The fault of an answer that cannot be read.
-const NOT_JSON_RPC: &str = "its answer is not JSON-RPC";
 
 /// Room for the envelope around a result, and for events before the answer, in bytes.
 const ENVELOPE_BYTES: u64 = 256 * 1024;
@@ -71,6 +66,8 @@ pub(crate) struct HttpWire {
     session: OnceLock<Box<str>>,
     /// The negotiated version, which every later request names.
     version: OnceLock<Box<str>>,
+    /// The first method of a list that was answered with one.
+    listed: OnceLock<&'static str>,
     asides: Arc<Semaphore>,
     replies: Arc<Semaphore>,
     notices: ServerNotices,
@@ -110,6 +107,7 @@ impl HttpWire {
             next_id: AtomicU64::new(FIRST_OWN_ID),
             session: OnceLock::new(),
             version,
+            listed: OnceLock::new(),
             asides: Arc::new(Semaphore::new(ASIDES)),
             replies: Arc::new(Semaphore::new(REPLIES)),
             notices,
@@ -169,7 +167,7 @@ impl HttpWire {
             return Ok(());
         }
         // A notification has no answer, so a protocol error means nothing here.
-        refused(response, &self.secrets()).await.map(drop)
+        RefusedAnswer::read(response, &self.secrets()).await.reply.map(drop)
     }
 
     /// Ends the stream that belongs to no request, and the session at the server.
@@ -223,52 +221,6 @@ impl HttpWire {
         };
         guard.is_sent = false;
         answer
-    }
-
-    async fn exchange(
-        self: &Arc<Self>,
-        request: &WireRequest,
-        body: Bytes,
-    ) -> Result<Reply, WireError> {
-        let response = self.post_admitted(body, request).await?;
-        let status = response.status();
-        if request.kind == RequestKind::Greeting {
-            self.note_session(&response)?;
-        } else if status == StatusCode::NOT_FOUND && self.session.get().is_some() {
-            return Err(WireError::Forgotten);
-        }
-        let is_stream = response
-            .headers()
-            .get(CONTENT_TYPE)
-            .and_then(|value| value.to_str().ok())
-            .is_some_and(|kind| kind.starts_with(EVENT_STREAM));
-        if is_stream && status.is_success() {
-            return self.answer_in_events(response, request).await;
-        }
-        if !status.is_success() {
-            return refused(response, &self.secrets()).await;
-        }
-        let limit = request.limit.saturating_add(ENVELOPE_BYTES);
-        let body = read_capped(response, limit, request.room.as_ref()).await?;
-        let broken = || WireError::Broken(NOT_JSON_RPC.to_owned());
-        let body = without_secrets(&body, &self.secrets());
-        let message = ServerMessage::read(&body).ok_or_else(broken)?;
-        checked(message.reply(), request.limit)
-    }
-
-    /// Notes the session that the answer to a greeting names. With status 401 or 403 the answer is
-    /// not the protocol's, whatever its body says.
-    fn note_session(&self, response: &Response) -> Result<(), WireError> {
-        let status = response.status();
-        if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(WireError::Refused(StatusRefusal::of(status, response.headers())));
-        }
-        let session = response.headers().get(SESSION_ID).and_then(|value| value.to_str().ok());
-        if let (Era::Handshake, Some(session)) = (self.era, session) {
-            // Only the first answer counts: a second greeting gets a wire of its own.
-            let _ = self.session.set(session.into());
-        }
-        Ok(())
     }
 
     async fn post(

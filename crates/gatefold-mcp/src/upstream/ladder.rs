@@ -19,13 +19,13 @@ use reqwest::Url;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::TaskTracker;
 
+use super::containers::{self, ContainerNotes};
 use super::credentials::CredentialHeaders;
 use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
 use super::log_budget::LogBudget;
 use super::notices::ServerNotices;
 use super::package_runner::PackageName;
-use super::process;
 use super::request::WireError;
 use super::roots::SoleClient;
 use super::session::UpstreamSession;
@@ -124,6 +124,8 @@ pub(crate) struct ConnectContext<'a> {
     pub(crate) ticket: &'a StartTicket,
     /// Where the tasks go that end the child processes.
     pub(crate) children: &'a TaskTracker,
+    /// Where the containers are noted that they start.
+    pub(crate) containers: Option<&'a Arc<dyn ContainerNotes>>,
 }
 
 pub(crate) async fn connect(
@@ -272,8 +274,10 @@ impl EraLadder<'_> {
     ) -> Result<Arc<StdioWire>, ConnectError> {
         // Closing the source waits for this task. A start that is cancelled halfway would leave a
         // child process behind that nobody knows of.
-        let own = settings.clone();
-        let starting = self.context.children.spawn(async move { process::spawn(&own).await });
+        let (own, domain) = (settings.clone(), self.domain.clone());
+        let notes = self.context.containers.cloned();
+        let starting = async move { containers::spawn(&own, &domain, notes).await };
+        let starting = self.context.children.spawn(starting);
         let spawned = timeout_at(deadline, starting).await;
         let spawned = spawned.map_err(|_| self.failed(GreetingError::Late))?;
         let spawned = spawned.unwrap_or_else(|ended| Err(std::io::Error::other(ended)));

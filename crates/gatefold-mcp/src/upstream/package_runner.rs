@@ -117,7 +117,17 @@ const CONTAINER_VALUED: &[&str] = &[
     "--context",
     "--host",
     "-H",
+    "-c",
+    "--cidfile",
+    "--config",
+    "--connection",
+    "--log-level",
+    "--tlscacert",
+    "--tlscert",
+    "--tlskey",
 ];
+/// How an engine is told to run a container.
+const CONTAINER_VERBS: &[&[&str]] = &[&["run"], &["container", "run"]];
 
 const RUNNERS: &[RunnerForm] = &[
     RunnerForm { program: "npx", verbs: &[], package: NPM_PACKAGE, valued: NPM_VALUED },
@@ -159,13 +169,19 @@ const RUNNERS: &[RunnerForm] = &[
     },
     RunnerForm {
         program: "docker",
-        verbs: &[&["run"], &["container", "run"]],
+        verbs: CONTAINER_VERBS,
         package: &[],
         valued: CONTAINER_VALUED,
     },
     RunnerForm {
         program: "podman",
-        verbs: &[&["run"], &["container", "run"]],
+        verbs: CONTAINER_VERBS,
+        package: &[],
+        valued: CONTAINER_VALUED,
+    },
+    RunnerForm {
+        program: "nerdctl",
+        verbs: CONTAINER_VERBS,
         package: &[],
         valued: CONTAINER_VALUED,
     },
@@ -182,6 +198,24 @@ const BEFORE_COMMANDS: &[&str] = &["exec", "env", "command", "time", "nice"];
 
 /// File extensions of programs on Windows.
 const ENDINGS: &[&str] = &["cmd", "exe", "bat", "ps1"];
+
+/// Programs that run the command behind them.
+const PREFIXES: &[&str] = &["env", "sudo", "doas", "nice"];
+
+/// Where `run` stands among the arguments of a command that runs a container. Unlike for a package, the
+/// match is strict: a shell's script cannot be changed.
+pub(super) fn container_run(command: &str, args: &[&str]) -> Option<usize> {
+    let program = program_name(command);
+    if PREFIXES.contains(&&*program) {
+        let at = args.iter().position(|word| !word.starts_with('-') && !word.contains('='))?;
+        return Some(at + 1 + container_run(args[at], &args[at + 1..])?);
+    }
+    let forms = RUNNERS.iter().filter(|form| form.program == program);
+    let mut engines = forms.filter(|form| form.verbs == CONTAINER_VERBS);
+    let engine = engines.next()?;
+    let behind = CONTAINER_VERBS.iter().find_map(|verbs| engine.behind(verbs, args))?;
+    Some(args.len() - behind.len() - 1)
+}
 
 fn of_command(command: &str, args: &[&str]) -> Option<PackageName> {
     let program = program_name(command);
@@ -308,7 +342,7 @@ fn named(program: &str, package: &str) -> PackageName {
 fn registry(program: &str) -> &'static str {
     match program {
         "uvx" | "uv" | "pipx" => "python",
-        "docker" | "podman" => "image",
+        "docker" | "podman" | "nerdctl" => "image",
         "deno" => "deno",
         _ => "npm",
     }

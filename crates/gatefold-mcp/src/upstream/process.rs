@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::containers::{self, RunningContainer};
 use super::settings::StdioSettings;
 
 /// Variables that every child inherits: what it takes to start a program and to find its caches,
@@ -62,6 +63,8 @@ pub(crate) struct SpawnedChild {
 pub(crate) struct ChildProcess {
     child: Child,
     group: ProcessGroup,
+    /// What it is only the client of. Dropped after the group: the client could still start it.
+    pub(super) container: Option<RunningContainer>,
 }
 
 /// A child's process group, while any member of it may be alive.
@@ -80,7 +83,7 @@ pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<SpawnedChild> 
 }
 
 #[expect(clippy::disallowed_methods, reason = "the child's clean environment is made here")]
-fn command(settings: &StdioSettings) -> Command {
+pub(super) fn command(settings: &StdioSettings) -> Command {
     let mut command = Command::new(&settings.command);
     command
         .args(&settings.args)
@@ -115,7 +118,7 @@ pub(crate) fn inherited(names: &[String]) -> impl Iterator<Item = (&str, String)
 impl ChildProcess {
     fn of(child: Child) -> Self {
         let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-        Self { child, group: ProcessGroup::living(group) }
+        Self { child, group: ProcessGroup::living(group), container: None }
     }
 
     /// Waits for the child to exit by itself, then kills what is left of its group.
@@ -125,13 +128,37 @@ impl ChildProcess {
         status
     }
 
-    /// Ends a child whose input is already closed: waits, sends SIGTERM, then kills.
-    pub(crate) async fn end(mut self) {
+    /// Ends a child whose input is already closed: waits, sends SIGTERM, then kills. Its container ends
+    /// with it.
+    pub(crate) async fn end(&mut self) {
         if timeout(GRACE, self.child.wait()).await.is_err() {
             self.group.kill(Signal::TERM);
-            // The group is killed on drop, whether or not the child exits in time.
+            // The group is killed whether or not the child exits in time.
             let _ = timeout(GRACE, self.child.wait()).await;
+            self.group.end();
+            if let Some(container) = self.container.take() {
+                container.end().await;
+            }
         }
+        self.group.end();
+        self.settle().await;
+    }
+
+    /// Ends what is left of the container of a child that has exited.
+    ///
+    /// A client that exits by itself does so after its container, or because there was none. One of
+    /// somebody else may have the name that a configuration gives, which is then a reason to refuse it.
+    pub(crate) async fn settle(&mut self) {
+        let Some(container) = self.container.take() else { return };
+        let status = self.child.try_wait();
+        let has_exited = status.is_ok_and(|status| status.is_some_and(|it| it.code().is_some()));
+        if !has_exited {
+            return container.end().await;
+        }
+        if container.is_ours() {
+            container.try_end().await;
+        }
+        container.release();
     }
 }
 
@@ -219,7 +246,7 @@ pub async fn end_children(patience: Duration) {
         living.signal(Signal::TERM);
     }
     let until = Instant::now() + patience;
-    while Instant::now() < until && !living().groups.is_empty() {
+    while Instant::now() < until && (!living().groups.is_empty() || containers::any_runs()) {
         sleep(LOOK_AGAIN).await;
     }
     kill_children();
@@ -233,6 +260,7 @@ pub fn kill_children() {
     let mut living = living();
     living.is_over = true;
     living.signal(Signal::KILL);
+    containers::begin_ends();
 }
 
 /// How many starts the thread's queue takes before senders wait.

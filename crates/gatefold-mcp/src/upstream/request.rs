@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::http::StatusCode;
-use ::http::header::{HeaderMap, HeaderName, HeaderValue};
+use ::http::header::{HeaderName, HeaderValue, LOCATION};
 use gatefold_core::{AnswerFault, CallEffect, Hints};
 use gatefold_dispatch::{MemoryShare, ResultRoom};
 use gatefold_egress::asked_wait;
+use gatefold_policy::secrecy::KnownSecrets;
+use reqwest::{Response, Url};
 
 use super::back_channel::BackChannel;
 
@@ -113,11 +115,19 @@ pub(crate) struct StatusRefusal {
     pub(crate) status: StatusCode,
     /// How long the server wants to be left alone, if it says so.
     pub(crate) retry_after: Option<Duration>,
+    /// The address to write instead, if the server sends us to the same place under another spelling.
+    pub(crate) moved_to: Option<String>,
 }
 
 impl StatusRefusal {
-    pub(crate) fn of(status: StatusCode, headers: &HeaderMap) -> Self {
-        Self { status, retry_after: asked_wait(headers) }
+    pub(crate) fn of(response: &Response, secrets: &KnownSecrets) -> Self {
+        let (status, headers) = (response.status(), response.headers());
+        let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
+        let moved_to = target.filter(|_| status.is_redirection()).and_then(|target| {
+            let address = respelled(response.url(), target)?;
+            Some(secrets.mask(&address).into_owned())
+        });
+        Self { status, retry_after: asked_wait(headers), moved_to }
     }
 
     pub(crate) fn fault(&self) -> AnswerFault {
@@ -138,6 +148,10 @@ impl StatusRefusal {
 impl fmt::Display for StatusRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let status = self.status;
+        if let Some(address) = &self.moved_to {
+            let told = "it answered with HTTP status";
+            return write!(f, "{told} {status}; write its URL as the server does: {address}");
+        }
         let hint = match status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "; check its credentials",
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => "; check its URL",
@@ -145,5 +159,50 @@ impl fmt::Display for StatusRefusal {
             _ => "",
         };
         write!(f, "it answered with HTTP status {status}{hint}")
+    }
+}
+
+/// The address of a redirect that leads to the same place, with or without a slash at its end, or
+/// encrypted. It is our own, respelled: servers behind a proxy often do not know their scheme and port.
+/// The query is left out, as it may be a secret.
+fn respelled(own: &Url, target: &str) -> Option<String> {
+    let to = own.join(target).ok()?;
+    let is_same_path = to.path().trim_end_matches('/') == own.path().trim_end_matches('/');
+    let is_web = matches!(to.scheme(), "http" | "https");
+    if !is_web || to.host_str() != own.host_str() || !is_same_path {
+        return None;
+    }
+    let is_secured = own.scheme() == "http" && to.scheme() == "https";
+    let mut address = if is_secured { to.clone() } else { own.clone() };
+    address.set_path(to.path());
+    address.set_query(None);
+    address.set_fragment(None);
+    // Both fail only for URLs that cannot have these parts.
+    let _ = address.set_username("");
+    let _ = address.set_password(None);
+    let is_other = is_secured || to.path() != own.path();
+    is_other.then(|| address.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_redirect_to_the_same_place_gives_the_address_to_write() {
+        for (own, target, expected) in [
+            ("http://a.example/mcp", "/mcp/", Some("http://a.example/mcp/")),
+            ("http://a.example/mcp/?k=s", "/mcp?k=s", Some("http://a.example/mcp")),
+            ("http://a.example:81/mcp", "http://a.example/mcp/", Some("http://a.example:81/mcp/")),
+            ("https://u:p@a.example/mcp", "http://a.example/mcp/", Some("https://a.example/mcp/")),
+            ("http://a.example/mcp", "https://a.example/mcp", Some("https://a.example/mcp")),
+            ("http://a.example/mcp", "/login", None),
+            ("http://a.example/mcp", "http://b.example/mcp/", None),
+            ("http://a.example/mcp", "ftp://a.example/mcp/", None),
+            ("http://a.example/mcp", "/mcp", None),
+        ] {
+            let told = respelled(&own.parse().unwrap(), target);
+            assert_eq!(told.as_deref(), expected, "{own} {target}");
+        }
     }
 }

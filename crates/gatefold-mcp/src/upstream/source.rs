@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::backoff::Backoffs;
+use super::containers::ContainerNotes;
 use super::ladder::{self, ConnectContext, ConnectError, ConnectLack};
 use super::log_budget::LogBudget;
 use super::mirrored_arguments::{self, MirroringTools};
@@ -85,6 +86,7 @@ pub struct McpSource {
     closing: CancellationToken,
     /// The tasks that end the child processes, one for each.
     children: TaskTracker,
+    containers: Option<Arc<dyn ContainerNotes>>,
 }
 
 struct SourceInner {
@@ -128,6 +130,8 @@ pub struct McpPorts {
     pub sessions: Arc<SessionPlaces>,
     /// The gateway that the source belongs to.
     pub path: Arc<GatewayPath>,
+    /// Where a local server's container is noted. Without it, one stays when this process is killed.
+    pub containers: Option<Arc<dyn ContainerNotes>>,
 }
 
 impl McpSource {
@@ -184,6 +188,7 @@ impl McpSource {
             }),
             closing: CancellationToken::new(),
             children: TaskTracker::new(),
+            containers: ports.containers,
         })
     }
 
@@ -329,6 +334,7 @@ impl McpSource {
             log,
             starts,
             children,
+            containers,
             sole_client,
             ..
         } = self;
@@ -348,6 +354,7 @@ impl McpSource {
             starts,
             ticket,
             children,
+            containers: containers.as_ref(),
         }
     }
 

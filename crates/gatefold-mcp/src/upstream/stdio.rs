@@ -459,8 +459,7 @@ async fn supervise(
     mut process: ChildProcess,
     pipes: [tokio::task::JoinHandle<()>; 2],
 ) {
-    // Both may be ready. A child that we are ending counts as ended by us, even if it is already
-    // gone.
+    // Both may be ready. A child that we are ending counts as ended by us.
     let status = tokio::select! {
         biased;
         () = shared.end.cancelled() => None,
@@ -480,6 +479,7 @@ async fn supervise(
     }
     shared.log.settle();
     shared.ended.cancel();
+    process.settle().await;
 }
 
 /// How long to read the pipes of a child that has ended: a grandchild may keep them open.

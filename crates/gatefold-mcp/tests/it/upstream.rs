@@ -8,6 +8,7 @@ mod crowded_starts;
 mod entries;
 mod eras;
 mod floods;
+mod forgotten;
 mod guarded;
 mod http;
 mod identities;
@@ -40,6 +41,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         entries::trials(),
         eras::trials(),
         floods::trials(),
+        forgotten::trials(),
         guarded::trials(),
         http::trials(),
         identities::trials(),

@@ -28,6 +28,11 @@ pub(super) async fn look(state_dir: Option<&Path>) -> Vec<Finding> {
     if findings.iter().all(|finding| finding.level < Level::Fault) && directory.is_dir() {
         findings.extend(database(directory).await);
     }
+    findings.extend(gatefold::container_leftovers(directory).into_iter().map(|command| {
+        let what = "a gateway that was killed may have left a container behind".to_owned();
+        let fix = format!("start a gateway, which ends it, or: {command}");
+        Finding::new(Section::State, Level::Warning, what).fix(fix)
+    }));
     findings
 }
 

@@ -98,8 +98,29 @@ async fn program(
         let what = format!("an argument names `{argument}`, which does not exist");
         found(Level::Note, what).fix("check the path, unless the server makes it")
     }));
+    if is_shell(command) && args.iter().any(|arg| starts_container(arg)) {
+        let what = "its script starts a container, which may stay when the source ends".to_owned();
+        let fix = "write the engine as its `command`, such as `docker`, and the rest in `args`";
+        findings.push(found(Level::Note, what).fix(fix));
+    }
     findings.push(runtime(command, &program, path, reach, &found).await);
     findings
+}
+
+fn is_shell(command: &str) -> bool {
+    let name = Path::new(command).file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| ["sh", "bash", "dash", "zsh", "ksh", "fish"].contains(&name))
+}
+
+/// Whether a script runs a container. Its name cannot be given from outside.
+fn starts_container(script: &str) -> bool {
+    let words: Vec<_> = script.split_whitespace().collect();
+    let is_engine = |word: &str| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        ["docker", "podman", "nerdctl"].contains(&name)
+    };
+    let engine = words.iter().position(|word| is_engine(word));
+    engine.is_some_and(|at| words[at..].contains(&"run"))
 }
 
 /// A command that does not exist, or that cannot be run.
@@ -218,6 +239,18 @@ async fn ask(program: &Path, args: &[&str], path: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_script_that_runs_a_container_is_known() {
+        for (script, expected) in [
+            ("exec docker run -i --rm some/server", true),
+            ("cd / && /usr/bin/podman container run a", true),
+            ("docker exec -i a b", false),
+            ("npm run start", false),
+        ] {
+            assert_eq!(starts_container(script), expected, "{script}");
+        }
+    }
 
     #[test]
     fn a_scripts_interpreter_is_read_from_its_first_line() {

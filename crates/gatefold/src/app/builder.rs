@@ -13,6 +13,7 @@ use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 use super::access::Access;
 use super::accounts::SourceAccounts;
 use super::admission::{self, ClientAdmission};
+use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
 use super::people::People;
@@ -118,6 +119,8 @@ impl AppBuilder {
             ..StoreOptions::default()
         };
         let store = Store::open(&state_dir, options).await?;
+        // Before any source starts: a container may have a name that its source wants again.
+        containers::end_leftovers(&state_dir).await;
         let dispatcher = Dispatcher::new(Ports {
             audit: Arc::new(store.clone()),
             approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),

@@ -18,6 +18,7 @@ use gatefold_worker::WorkerPool;
 
 use super::AppError;
 use super::accounts::{self, ClientSent, PresentedTokens, SourceAccounts};
+use super::containers::StoredContainers;
 use super::unusable::UnusableSource;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{Config, ServerConfig, SourceConfig, SourceSection};
@@ -107,6 +108,7 @@ impl SourceFactory {
             starts,
             sessions,
             path,
+            containers: Arc::new(StoredContainers(store.clone())),
         };
         Ok(Self { store, accounts, client_sent, exchanged, ports })
     }

@@ -27,7 +27,7 @@ use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
-use gatefold_mcp::{GatewayPath, SessionPlaces, StartPlaces};
+use gatefold_mcp::{ContainerNotes, GatewayPath, SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_skills::SkillFolder;
 use gatefold_worker::WorkerPool;
@@ -198,6 +198,8 @@ pub struct SourcePorts {
     pub sessions: Arc<SessionPlaces>,
     /// The gateway that they are sources of.
     pub path: Arc<GatewayPath>,
+    /// Where containers that programs start are noted.
+    pub containers: Arc<dyn ContainerNotes>,
 }
 
 impl SourcePorts {

@@ -15,6 +15,8 @@ use super::super::request::{StatusRefusal, WireError};
 
 /// The longest body of an HTTP error that is read, in bytes.
 const ERROR_BODY_BYTES: usize = 128 * 1024;
+/// How much of a body that is not a message is looked at, in bytes.
+const ERROR_TEXT_BYTES: usize = 4096;
 
 pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireError> {
     match reply {
@@ -26,27 +28,40 @@ pub(super) fn checked(reply: Option<Reply>, limit: u64) -> Result<Reply, WireErr
     }
 }
 
-/// Interprets an answer with an error status: as its JSON-RPC error, if it has one.
-pub(super) async fn refused(
-    response: Response,
-    secrets: &KnownSecrets,
-) -> Result<Reply, WireError> {
-    let status = response.status();
-    let refusal = StatusRefusal::of(status, response.headers());
-    let body = read_capped(response, ERROR_BODY_BYTES as u64, None).await.unwrap_or_default();
-    if let Some(message) = ServerMessage::read(&without_secrets(&body, secrets))
-        && let Some(Reply::Error(mut error)) = message.reply()
-    {
-        error.is_malformed = status == StatusCode::BAD_REQUEST;
-        return Ok(Reply::Error(error));
+/// An answer with an error status.
+pub(super) struct RefusedAnswer {
+    pub(super) status: StatusCode,
+    /// Its JSON-RPC error, if it has one.
+    pub(super) reply: Result<Reply, WireError>,
+    /// The request that the error names.
+    pub(super) id: Option<u64>,
+    /// What it says in words.
+    pub(super) text: String,
+}
+
+impl RefusedAnswer {
+    pub(super) async fn read(response: Response, secrets: &KnownSecrets) -> Self {
+        let status = response.status();
+        let refusal = StatusRefusal::of(&response, secrets);
+        let body = read_capped(response, ERROR_BODY_BYTES as u64, None).await.unwrap_or_default();
+        let body = without_secrets(&body, secrets);
+        if let Some(message) = ServerMessage::read(&body)
+            && let Some(Reply::Error(mut error)) = message.reply()
+        {
+            error.is_malformed = status == StatusCode::BAD_REQUEST;
+            let (id, text) = (message.own_id(), error.message.clone());
+            return Self { status, reply: Ok(Reply::Error(error)), id, text };
+        }
+        let text = String::from_utf8_lossy(&body[..body.len().min(ERROR_TEXT_BYTES)]).into_owned();
+        let error = match status {
+            StatusCode::BAD_REQUEST
+            | StatusCode::NOT_FOUND
+            | StatusCode::METHOD_NOT_ALLOWED
+            | StatusCode::NOT_ACCEPTABLE => WireError::TurnedAway(refusal),
+            _ => WireError::Refused(refusal),
+        };
+        Self { status, reply: Err(error), id: None, text }
     }
-    Err(match status {
-        StatusCode::BAD_REQUEST
-        | StatusCode::NOT_FOUND
-        | StatusCode::METHOD_NOT_ALLOWED
-        | StatusCode::NOT_ACCEPTABLE => WireError::TurnedAway(refusal),
-        _ => WireError::Refused(refusal),
-    })
 }
 
 pub(super) async fn read_capped(

@@ -117,7 +117,8 @@ impl McpSource {
         let limit = self.settings.connect_deadline;
         let own = self.own_list(identity).map(|own| own.manifest);
         let former = own.or_else(|| self.manifest.borrow().clone());
-        let listing = session.list(former.as_deref(), self.clock.now(), limit / 2);
+        // Four lists at once are a large future, which all that wait for it would hold.
+        let listing = Box::pin(session.list(former.as_deref(), self.clock.now(), limit / 2));
         let listed = timeout(limit, listing).await;
         let ServerLists { manifest, failure } =
             listed.map_err(|_| ListError::Late(methods::TOOLS_LIST))??;

@@ -234,7 +234,8 @@ fn presenting(
     let client = made.client.clone().unwrap_or_else(|| egress().client_for(Reach::any()));
     let (starts, sessions) = (starts.clone(), sessions.clone());
     let path = made.path.clone();
-    let ports = McpPorts { client, credentials, keeper, clock, starts, sessions, path };
+    let containers = None;
+    let ports = McpPorts { client, credentials, keeper, clock, starts, sessions, path, containers };
     McpSource::new(settings.clone(), ports, made.known.clone())
 }
 

@@ -127,6 +127,7 @@ impl McpConnection {
             starts: ports.starts.clone(),
             sessions: ports.sessions.clone(),
             path: ports.path.clone(),
+            containers: Some(ports.containers.clone()),
         };
         McpSource::new(settings, ports, identity.known)
     }
