@@ -11,6 +11,12 @@ pub(crate) fn shown(name: &OsStr) -> String {
     visible(&name.to_string_lossy()).into_owned()
 }
 
+/// Hidden entries, and what other programs keep for themselves, are no part of any skill: nobody who
+/// lists a folder sees them, and what lies in a `.env` is nobody's business.
+pub(crate) fn is_left_out(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".") || name == "node_modules" || name == "__pycache__"
+}
+
 /// A text on one line, with characters that cannot be seen as their numbers.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     let text = marked(text);

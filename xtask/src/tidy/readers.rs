@@ -18,9 +18,6 @@ const CONFIG: &str = "crate::config";
 /// The kinds of sources are read there and built there, and what they hold is private.
 const KINDS: &str = "crate::config::kinds";
 
-/// Who reads it. A field is known by its name alone, so that another struct's field of that name stands for it.
-const READERS: &[&str] = &[CRATE, "gatefold-cli", "gatefold-setup"];
-
 /// What counts before anything is built: it goes into the sources, into the rules, or into what describes
 /// the keys.
 const RESOLVED: &[(&str, &str)] = &[
@@ -30,10 +27,11 @@ const RESOLVED: &[(&str, &str)] = &[
     ("Section", "ways"),
 ];
 
-/// One fault for each public field of the configuration's types that no other code names.
+/// One fault for each public field of the configuration's types that no other code names. A field is known by its
+/// name alone: one that another struct has too, and one that is read without effect, is not found.
 pub(super) fn faults(trees: &[CrateTree]) -> Vec<String> {
     let mut used = UsedFields::default();
-    for tree in trees.iter().filter(|tree| READERS.contains(&&*tree.name)) {
+    for tree in trees {
         for module in &tree.modules {
             if tree.name == CRATE && is_within(&module.path, CONFIG) {
                 continue;

@@ -147,8 +147,8 @@ impl Library {
                 let bytes = fetch(origin, &url, documents).await;
                 (url, bytes)
             });
-            let mut fetched = stream::iter(fetches).buffered(PARALLEL_FETCHES);
-            while let Some((url, bytes)) = fetched.next().await {
+            let mut arriving = stream::iter(fetches).buffered(PARALLEL_FETCHES);
+            while let Some((url, bytes)) = arriving.next().await {
                 total += bytes.as_ref().map_or(0, Bytes::len);
                 if total > DOCUMENT_LIMIT {
                     let why =

@@ -1,7 +1,7 @@
 //! The files of one skill.
 
 use std::collections::HashSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use gatefold_core::Digest;
@@ -11,16 +11,10 @@ use super::budget::ReadingBudget;
 use super::links::{Followed, Links};
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::limits::{FILE_DEPTH, FILES, FOLDERS, SKILL_BYTES, TOTAL_BYTES};
-use crate::names::{shown, unseen};
+use crate::names::{is_left_out, shown, unseen};
 use crate::skill::{FilePlace, SkillFile};
 use crate::uris::MAIN;
 use crate::{Finding, Severity};
-
-/// Hidden entries, and what other programs keep for themselves, are no part of any skill: nobody who
-/// lists a folder sees them, and what lies in a `.env` is nobody's business.
-pub(super) fn is_left_out(name: &OsStr) -> bool {
-    name.as_encoded_bytes().starts_with(b".") || name == "node_modules" || name == "__pycache__"
-}
 
 /// Collects the files of one skill.
 pub(super) struct FileWalk<'a> {

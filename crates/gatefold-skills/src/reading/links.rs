@@ -8,10 +8,9 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::files::is_left_out;
 use crate::Finding;
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
-use crate::names::shown;
+use crate::names::{is_left_out, shown};
 
 /// The key that names the folders.
 const KEY: &str = "follow_links_to";

@@ -5,13 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::budget::ReadingBudget;
-use super::files::{CollectedFiles, FileWalk, is_left_out};
+use super::files::{CollectedFiles, FileWalk};
 use super::headings;
 use super::links::{Followed, Links};
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::front_matter::{self, FrontMatter};
 use crate::limits::{FOLDERS, FRONT_MATTER_BYTES, MAIN_BYTES, SEARCH_DEPTH, SKILLS};
-use crate::names::{shown, unseen, visible};
+use crate::names::{is_left_out, shown, unseen, visible};
 use crate::skill::{FilePlace, Skill, SkillPlace};
 use crate::uris::MAIN;
 use crate::{Finding, Severity};

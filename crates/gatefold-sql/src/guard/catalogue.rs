@@ -101,7 +101,7 @@ impl CatalogueRows {
         let quoted = |name: &str| dialect.quoted(name);
         let row = |row: &[Cell]| row.iter().map(|cell| cell.written(dialect)).collect::<Vec<_>>();
         let names: Vec<_> = self.columns.iter().map(|name| quoted(name)).collect();
-        let named = |values: Vec<String>| {
+        let select = |values: Vec<String>| {
             let values = values.iter().zip(&names);
             let values: Vec<_> = values.map(|(value, name)| format!("{value} AS {name}")).collect();
             format!("SELECT {}", values.join(", "))
@@ -118,15 +118,15 @@ impl CatalogueRows {
         let mut text = if self.rows.is_empty() {
             let none = names.iter().map(|_| "NULL".to_owned()).collect();
             let from = if is_mysql { " FROM DUAL" } else { "" };
-            format!("({}{from} WHERE 1 = 0)", named(none))
+            format!("({}{from} WHERE 1 = 0)", select(none))
         } else if is_mysql {
-            let selects: Vec<_> = self.rows.iter().map(|cells| named(row(cells))).collect();
+            let selects: Vec<_> = self.rows.iter().map(|cells| select(row(cells))).collect();
             format!("({})", selects.join(" UNION ALL "))
         } else {
             let places = (1..=names.len()).map(|at| format!("column{at}")).collect();
             let rows: Vec<_> =
                 self.rows.iter().map(|cells| format!("({})", row(cells).join(", "))).collect();
-            format!("({} FROM (VALUES {}) AS told)", named(places), rows.join(", "))
+            format!("({} FROM (VALUES {}) AS told)", select(places), rows.join(", "))
         };
         if text.len() > MAX_BYTES {
             return Err(too_long());

@@ -22,11 +22,10 @@ pub(super) fn own_failure(error: sqlx::Error) -> DatabaseError {
 
 /// Whether a file could not be opened since SQLite would have to write beside it, which it may not.
 pub(super) fn needs_to_write_beside(error: &DatabaseError) -> bool {
-    let cause = match error {
-        DatabaseError::Unreachable { source: Some(cause), .. } | DatabaseError::Failed(cause) => {
-            cause
-        }
-        _ => return false,
+    let (DatabaseError::Unreachable { source: Some(cause), .. } | DatabaseError::Failed(cause)) =
+        error
+    else {
+        return false;
     };
     let cause = cause.downcast_ref::<sqlx::Error>().and_then(sqlx::Error::as_database_error);
     let code = cause.and_then(sqlx::error::DatabaseError::code);

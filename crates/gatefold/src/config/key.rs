@@ -142,6 +142,15 @@ impl fmt::Debug for Key {
     }
 }
 
+/// What `auth` of an API may have.
+const AUTH: &str = "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
+     \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
+     scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
+     `client_id`, and as needed `client_secret`, `scopes`, `redirect_url`, `device_url`, \
+     `revoke_url`, `resource` and `parameters`; alone or beside each, `schemes`, with a text or \
+     `{ username, password }` for each security scheme of the description by its name, and \
+     `tls = { cert, key }`, with files or PEM text";
+
 impl Kind {
     /// The kind in a few words.
     pub fn name(&self) -> String {
@@ -221,15 +230,7 @@ impl Kind {
             Self::Headers => "the names of headers and their values",
             Self::Groups => "names of 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
             Self::Rate => "a count and `/s`, `/m` or `/h`",
-            Self::Auth => {
-                "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
-                 \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
-                 scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
-                 `client_id`, and as needed `client_secret`, `scopes`, `redirect_url`, `device_url`, \
-                 `revoke_url`, `resource` and `parameters`; alone or beside each, `schemes`, with a text or \
-                 `{ username, password }` for each security scheme of the description by its name, and \
-                 `tls = { cert, key }`, with files or PEM text"
-            }
+            Self::Auth => AUTH,
             Self::OAuth => {
                 "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \
                  `client_metadata_url`, `redirect_url`, `scopes` and `grant` (\"authorization_code\" or \
