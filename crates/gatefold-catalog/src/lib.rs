@@ -4,16 +4,19 @@
 //!
 //! Everything here is a function of its input. This crate must not know a runtime, a network,
 //! files, the environment, policy (a view takes a predicate) or whether a source happens to be up.
-//! Texts from sources are untrusted data: raw definitions are kept unchanged, and every line shown
-//! beside others is stripped of line breaks and control characters.
+//! Texts from sources are untrusted data: well-formed definitions are kept unchanged, and every line
+//! shown beside others is stripped of line breaks and control characters.
 
 mod address;
+mod answers;
 mod bits;
 mod canonical;
 mod encoder;
 mod entry;
+mod fields;
 mod groups;
 mod hidden;
+mod keys;
 mod kind;
 mod lookup;
 mod manifest;
@@ -38,6 +41,7 @@ mod twins;
 mod view;
 
 pub use address::{address, read_address};
+pub use answers::{AnswerKind, repaired_answer};
 pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};
@@ -51,7 +55,9 @@ pub use manifest::{
 };
 pub use pattern::Pattern;
 pub use phrasings::{PHRASINGS, search_phrasings};
-pub use raw::{by_ends, is_nested_deeper, object_fields, with_fields, without_spaces};
+pub use raw::{
+    by_ends, is_nested_deeper, object_fields, with_fields, with_whole_pairs, without_spaces,
+};
 pub use request::{Request, ResolvedEntry};
 pub use retrieval::{RetrievalTexts, TextCoverage, ToolTexts};
 pub use search::{Hit, SELECTED, SELECTION_THRESHOLD, Scope, fit, search, select};

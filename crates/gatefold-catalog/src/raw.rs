@@ -67,6 +67,36 @@ pub fn is_nested_deeper(json: &str, levels: usize) -> bool {
     false
 }
 
+/// The JSON text with `\ufffd` for each half of a surrogate pair that stands alone: it is legal JSON,
+/// but no text, so strict parsers and model providers refuse it.
+pub fn with_whole_pairs(json: &str) -> Cow<'_, str> {
+    let unit = |at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let (mut text, mut taken, mut at) = (String::new(), 0, 0);
+    while let Some(found) = json.get(at..).and_then(|rest| rest.find('\\')) {
+        at += found;
+        let is_low = |at| matches!(unit(at), Some(0xdc00..=0xdfff));
+        at += match unit(at) {
+            Some(0xd800..=0xdbff) if is_low(at + 6) => 12,
+            Some(0xd800..=0xdfff) => {
+                text.push_str(&json[taken..at]);
+                text.push_str("\\ufffd");
+                taken = at + 6;
+                6
+            }
+            Some(_) => 6,
+            None => 2,
+        };
+    }
+    if taken == 0 {
+        return json.into();
+    }
+    text.push_str(&json[taken..]);
+    text.into()
+}
+
 /// A JSON text without the white space between its tokens: a model pays for each space, and sources
 /// that indent their schemas have many. Everything else stays unchanged.
 pub fn without_spaces(json: &str) -> String {
@@ -208,6 +238,21 @@ mod tests {
             let value = serde_json::json!({"a \\\"b": [n, {" ": text}], "c": [], "d": text});
             let spaced = serde_json::to_string_pretty(&value).unwrap();
             prop_assert_eq!(without_spaces(&spaced), value.to_string());
+        }
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_marked_and_whole_ones_stay() {
+        for (json, expected) in [
+            (r#"{"a\ud83d":"\uDC4D x \ud83d\ude00"}"#, r#"{"a\ufffd":"\ufffd x \ud83d\ude00"}"#),
+            (r#""\ud83d\ud83d\ude00\ud83d""#, r#""\ufffd\ud83d\ude00\ufffd""#),
+            (r#""\ud83d\n\\ud83d\\\ud83d""#, r#""\ufffd\n\\ud83d\\\ufffd""#),
+            (r#""\ude00\ud83d""#, r#""\ufffd\ufffd""#),
+            (r#""é\u00e9\\é""#, r#""é\u00e9\\é""#),
+            (r#""\é""#, r#""\é""#),
+            (r"\ud83d\", r"\ufffd\"),
+        ] {
+            assert_eq!(with_whole_pairs(json), expected);
         }
     }
 

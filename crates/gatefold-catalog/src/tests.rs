@@ -119,6 +119,91 @@ mod manifests {
     }
 
     #[test]
+    fn maps_are_maps_at_any_depth_of_a_schema_and_lists_stay_lists() {
+        let repaired =
+            |places: &str| format!("tool `a` was repaired: {places} was not of the right kind");
+        let check = |schema: &str, expected: &str, places: &str| {
+            let tool = |schema: &str| format!(r#"{{"name":"a","inputSchema":{schema}}}"#);
+            check(&tool(schema), Some(&tool(expected)), &[&repaired(places)]);
+            check(&tool(expected), Some(&tool(expected)), &[]);
+        };
+        check("[]", r#"{"type":"object"}"#, "`inputSchema`");
+        check(
+            r#"{"type":"object","properties":[],"required":[]}"#,
+            r#"{"type":"object","properties":{},"required":[]}"#,
+            "`inputSchema/properties`",
+        );
+        check(
+            r#"{"properties":{"rows":{"items":{"properties":[]}},"any":{"anyOf":[{"properties":null},[]]}}}"#,
+            r#"{"properties":{"rows":{"items":{"properties":{}}},"any":{"anyOf":[{},{}]}}}"#,
+            "`inputSchema/properties/rows/items/properties`, \
+             `inputSchema/properties/any/anyOf/0/properties`, `inputSchema/properties/any/anyOf/1`",
+        );
+        check(
+            r#"{"$defs":[],"patternProperties":[],"properties":{"q":{"default":[],"examples":[],"title":null},"b":true}}"#,
+            r#"{"$defs":{},"patternProperties":{},"properties":{"q":{"default":[],"examples":[]},"b":{}}}"#,
+            "`inputSchema/$defs`, `inputSchema/patternProperties`, `inputSchema/properties/q/title`, \
+             and 1 more",
+        );
+        check(
+            r#"{"properties":{"a":{"enum":[null,1],"default":null},"b":{"enum":[]}},"required":["a",null]}"#,
+            r#"{"properties":{"a":{"enum":[null,1],"default":null},"b":{}},"required":["a"]}"#,
+            "`inputSchema/properties/b/enum`, `inputSchema/required`",
+        );
+        check(
+            r#"{"properties":{"a":{"required":true,"items":[{"type":"string"}]}}}"#,
+            r#"{"properties":{"a":{"items":[{"type":"string"}]}}}"#,
+            "`inputSchema/properties/a/required`",
+        );
+    }
+
+    #[test]
+    fn half_a_pair_of_surrogates_costs_no_tool() {
+        let tool = |half: &str| {
+            format!(
+                r#"{{"name":"a","title":"T {half}","description":"{half} \ud83d\ude00","inputSchema":{{"properties":{{"x{half}":{{}}}}}}}}"#
+            )
+        };
+        let notes = ["tool `a` was repaired: it had half of a surrogate pair"];
+        check(&tool(r"\ud83d"), Some(&tool(r"\ufffd")), &notes);
+        let manifest = manifest(&[&tool(r"\uDC4D")]);
+        let tool = &manifest.tools()[0];
+        assert_eq!(
+            (tool.title(), tool.description()),
+            (Some("T \u{fffd}"), Some("\u{fffd} \u{1f600}"))
+        );
+    }
+
+    #[test]
+    fn icons_and_annotations_are_what_clients_take() {
+        check(
+            r#"{"name":"a","inputSchema":{},"icons":[{"src":"x","sizes":null},{},"y"],"execution":{"taskSupport":null}}"#,
+            Some(r#"{"name":"a","inputSchema":{},"icons":[{"src":"x"}],"execution":{}}"#),
+            &[
+                "tool `a` was repaired: `taskSupport` was not of the right kind",
+                "tool `a` was repaired: `sizes` was not of the right kind",
+                "tool `a` was repaired: one of its `icons` had no `src`",
+                "tool `a` was repaired: one of its `icons` had no `src`",
+            ],
+        );
+    }
+
+    #[test]
+    fn arguments_that_providers_refuse_are_listed_by_other_names_also_from_disk() {
+        let odd = r#"{"name":"a","inputSchema":{"properties":{"ids[]":{}}}}"#;
+        let manifest = manifest(&[odd]);
+        let read = Manifest::from_bytes(&manifest.to_bytes()).unwrap();
+        for manifest in [&manifest, &read] {
+            let tool = &manifest.tools()[0];
+            assert_eq!(tool.raw(), odd);
+            assert_eq!(tool.listed_schema(), r#"{"properties":{"ids":{}}}"#);
+            assert_eq!(tool.own_arguments(r#"{"ids":[1]}"#).unwrap(), r#"{"ids[]":[1]}"#);
+        }
+        let plain = self::manifest(&[r#"{"name":"a","inputSchema":{}}"#]);
+        assert_eq!(plain.tools()[0].own_arguments(r#"{"ids":[1]}"#), None);
+    }
+
+    #[test]
     fn a_page_without_tools_costs_only_itself() {
         let pages = ["{}", r#"{"tools":[{"name":"a"}]}"#];
         let pages = pages.map(|page| RawValue::from_string(page.to_owned()).unwrap());

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::arguments::json_text;
 use crate::gateway::called_arguments;
+use crate::listing;
 use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
 use crate::wording::listed;
 
@@ -95,13 +96,12 @@ impl FlatDisclosure {
         }
     }
 
-    /// A tool's complete definition.
+    /// A tool's definition in a list.
     pub(crate) fn top_level(self, tool: &Tool) -> ToolSurface {
         let name = self.name(tool).to_owned();
-        let raw = tool.definition().raw();
         let definition = match self.names {
-            Names::Own => raw.to_owned(),
-            Names::Public => renamed(tool).unwrap_or_else(|| raw.to_owned()),
+            Names::Own => listing::definition(tool, &name),
+            Names::Public => readdressed_page(tool, listing::definition(tool, &name)),
         };
         let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
         ToolSurface { name, definition }
@@ -126,15 +126,15 @@ impl FlatDisclosure {
     }
 }
 
-/// The definition under the tool's alias, with the address that its app page has here.
-fn renamed(tool: &Tool) -> Option<String> {
-    let renamed = tool.definition().renamed(tool.alias())?;
-    let Some(uri) = tool.definition().ui_resource() else { return Some(renamed) };
+/// The definition with the address that the tool's app page has here.
+fn readdressed_page(tool: &Tool, definition: String) -> String {
+    let Some(uri) = tool.definition().ui_resource() else { return definition };
     let page = address(tool.domain(), uri);
-    with_fields(&renamed, |key, value| match key {
+    let addressed = with_fields(&definition, |key, value| match key {
         "_meta" => readdressed(value, &page).map_or(value.into(), Cow::Owned),
         _ => value.into(),
-    })
+    });
+    addressed.unwrap_or(definition)
 }
 
 /// The tool's `_meta` with another address for its page (MCP Apps, SEP-1865), in the current member

@@ -15,6 +15,7 @@ mod gateway;
 mod hints;
 mod intent;
 mod levels;
+mod listing;
 mod namespace;
 mod pinned;
 mod rehearsal;

@@ -1,8 +1,9 @@
 //! Tools that stand at the top level beside a disclosure's own.
 
-use gatefold_catalog::{Pattern, Tool, View, object_fields};
+use gatefold_catalog::{Pattern, Tool, View};
+use serde_json::value::RawValue;
 
-use crate::arguments::{json_text, object};
+use crate::listing;
 use crate::surface::ToolSurface;
 
 /// Which tools stand at the top level beside a disclosure's own. Those that a session has
@@ -71,23 +72,11 @@ pub(crate) fn by_alias<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<ToolSur
     tools
 }
 
-/// A tool as its source defines it, under its alias. A schema without a type gets `object`, the
-/// only legal one: clients that check would refuse it along with all other tools.
+/// A tool as its source defines it, under its alias.
 fn top_level(tool: &Tool) -> ToolSurface {
-    let name = json_text(tool.alias());
-    let fields = object_fields(tool.definition().raw()).unwrap_or_default();
-    let schema = object_fields(tool.definition().input_schema()).unwrap_or_default();
-    let typed = schema.iter().any(|(key, _)| key == "type");
-    let with_type = [("type", r#""object""#)];
-    let schema = object(
-        with_type.into_iter().chain(schema.iter().map(|(key, value)| (key.as_ref(), *value))),
-    );
-    let fields = fields.iter().map(|(key, value)| match key.as_ref() {
-        "name" => ("name", name.as_str()),
-        "inputSchema" if !typed => ("inputSchema", schema.get()),
-        key => (key, *value),
-    });
-    ToolSurface { name: tool.alias().to_owned(), definition: object(fields) }
+    let definition = listing::definition(tool, tool.alias());
+    let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
+    ToolSurface { name: tool.alias().to_owned(), definition }
 }
 
 #[cfg(test)]
@@ -96,7 +85,6 @@ mod tests {
 
     use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
     use gatefold_core::{Domain, Timestamp, ToolId, ToolName};
-    use serde_json::value::RawValue;
 
     use super::*;
     use crate::{

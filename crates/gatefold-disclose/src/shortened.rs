@@ -15,7 +15,7 @@ const ELSEWHERE: &str = "(in the preview)";
 /// What becomes of a result's `structuredContent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StructuredContent {
-    /// The tool is shown with an output schema, which promises it.
+    /// Its source promises it with an output schema, so it stays whole.
     Promised,
     /// Nothing promises it, so it is kept with the texts.
     Unpromised,

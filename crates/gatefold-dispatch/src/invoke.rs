@@ -22,6 +22,7 @@ use crate::conversation::unanswered;
 use crate::nesting::NestedTurn;
 use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
+use crate::repairs::{answer_kind, repaired};
 use crate::room::ResultRoom;
 use crate::run::Bound;
 use crate::runtime::Slot;
@@ -251,8 +252,10 @@ impl PinnedTurn {
         let room = ResultRoom::new(slot.places.clone(), caller.result_place.clone());
         let context = self.context(&permit, slot, chain, caller, room.clone());
         let (sent, stood) = (Instant::now(), chain.timer.stood());
+        let kind = answer_kind(&permit.call().operation);
         let invoked = async {
             let result = slot.setup.source.clone().invoke(permit, context).await;
+            let result = result.map(|outcome| repaired(outcome, kind));
             // Sources that do not read from elsewhere have taken no place so far.
             if let Ok(Outcome::Done(payload)) = &result {
                 room.admit(payload.json.get().len()).await;

@@ -30,6 +30,7 @@ mod past;
 mod pinned;
 mod questions;
 mod recalling;
+mod repairs;
 mod resolution;
 mod results;
 mod room;

@@ -7,6 +7,7 @@ use gatefold_core::{
     Call, CallError, Completion, EntryKind, Operation, Reference, Target, TaskRequest, ToolName,
 };
 use gatefold_policy::normal_uri;
+use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use crate::PinnedTurn;
@@ -20,7 +21,27 @@ impl PinnedTurn {
         let Request { operation, entry } = request;
         let own = entry.filter(|entry| self.view.has(entry) && self.may_ask_for(entry.target()));
         let entry = own.or_else(|| self.find(&operation));
+        let operation = match &entry {
+            Some(entry) => self.with_own_arguments(operation, entry),
+            None => operation,
+        };
         Request { operation, entry }
+    }
+
+    /// The call with the tool's own names of arguments, where they are listed under others. Everything
+    /// behind this, rules and records too, knows only those.
+    fn with_own_arguments(
+        &self,
+        operation: Arc<Operation>,
+        entry: &ResolvedEntry,
+    ) -> Arc<Operation> {
+        let Operation::Tool { name, arguments } = &*operation else { return operation };
+        let tool = self.view.tool_of(entry);
+        let own = tool.and_then(|tool| tool.definition().own_arguments(arguments.get()));
+        match own.and_then(|own| RawValue::from_string(own).ok()) {
+            Some(arguments) => Arc::new(Operation::Tool { name: name.clone(), arguments }),
+            None => operation,
+        }
     }
 
     fn find(&self, operation: &Operation) -> Option<ResolvedEntry> {

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use gatefold_catalog::with_whole_pairs;
 use jaq_core::data::JustLut;
 use jaq_core::load::{self, Arena, File, Loader};
 use jaq_core::{Compiler, Ctx, Error, Exn, Filter, Vars};
@@ -83,7 +84,7 @@ pub fn check(program: &str) -> Result<(), JqFault> {
 pub fn run(text: &str, program: &str) -> Result<JqOutcome, JqFault> {
     check_input(text)?;
     let filter = compiled(program)?;
-    let harmless = without_half_pairs(text);
+    let harmless = with_whole_pairs(text);
     let input = read::parse_single(harmless.as_bytes()).map_err(|_| JqFault::NotJson)?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
     let (mut lines, mut values, mut single) = (String::new(), 0, None);
@@ -166,14 +167,6 @@ fn check_input(text: &str) -> Result<(), JqFault> {
         }
     }
     Ok(())
-}
-
-/// Half of a surrogate pair, which jaq refuses, becomes the mark of a character that is lost.
-fn without_half_pairs(text: &str) -> Cow<'_, str> {
-    if !text.contains("\\ud") && !text.contains("\\uD") {
-        return text.into();
-    }
-    crate::json::with_whole_pairs(text).into()
 }
 
 #[cfg(test)]

@@ -398,21 +398,6 @@ fn escaped(raw: &str) -> (char, usize) {
     }
 }
 
-/// The same JSON with `\ufffd` for each half of a surrogate pair that stands alone.
-pub(crate) fn with_whole_pairs(json: &str) -> String {
-    let mut text = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
-        text.push_str(&rest[..at]);
-        let (character, length) = escaped(&rest[at..]);
-        let is_half = character == '\u{fffd}' && length == 6;
-        text.push_str(if is_half { "\\ufffd" } else { &rest[at..at + length] });
-        rest = &rest[at + length..];
-    }
-    text.push_str(rest);
-    text
-}
-
 /// The text of a value that is a string.
 pub(crate) fn text_of(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix('"')?.strip_suffix('"')?;

@@ -13,7 +13,7 @@ use super::{
     Supplement, ToolPlaces,
 };
 
-const MAGIC: &str = "gatefold-manifest 2 ";
+const MAGIC: &str = "gatefold-manifest 3 ";
 const DIGEST_LENGTH: usize = 64;
 
 #[derive(Serialize, Deserialize)]
@@ -86,8 +86,9 @@ fn places_of_tool(places: &ToolPlaces) -> impl Iterator<Item = Span> + use<> {
     let ToolPlaces { name, raw, input_schema, .. } = *places;
     let ToolPlaces { title, description, output_schema, annotations, ui_resource, group, .. } =
         *places;
-    let optional = [title, description, output_schema, annotations, ui_resource, group];
-    [name, raw, input_schema].into_iter().chain(optional.into_iter().flatten())
+    let others = [output_schema, annotations, ui_resource, group, places.listed_schema];
+    let optional = [title, description].into_iter().chain(others);
+    [name, raw, input_schema].into_iter().chain(optional.flatten())
 }
 
 fn places_of_entry(places: &EntryPlaces) -> impl Iterator<Item = Span> + use<> {

@@ -8,15 +8,14 @@ use serde_json::value::RawValue;
 
 use super::{Alteration, Change, EntryPlaces, Index, Listing, Span, ToolPlaces};
 use crate::canonical;
+use crate::fields::{field, text};
 use crate::groups::is_group_name;
 use crate::one_line;
-use crate::raw::object_fields;
+use crate::raw::{object_fields, with_whole_pairs};
 
 mod entry;
-mod fields;
+mod schema;
 mod tool;
-
-use fields::{field, text};
 
 /// How much of a name or URI an alteration repeats, in characters.
 const NOTED: usize = 256;
@@ -163,10 +162,16 @@ impl Reader {
         seen: &mut HashSet<(String, Digest)>,
         place: impl FnOnce() -> String,
     ) -> Option<P> {
-        match (list.read)(raw) {
-            Ok(definition) => self.take(definition, list, seen),
+        let whole = with_whole_pairs(raw);
+        match (list.read)(&whole) {
+            Ok(mut definition) => {
+                if matches!(whole, Cow::Owned(_)) {
+                    definition.repairs.push("it had half of a surrogate pair".to_owned());
+                }
+                self.take(definition, list, seen)
+            }
             Err(why) => {
-                let key = key_in(raw, list.key);
+                let key = key_in(&whole, list.key);
                 let entry = key.map_or_else(place, |key| format!("{} `{key}`", list.noun));
                 self.note(entry, Change::LeftOut(why));
                 None
@@ -257,11 +262,14 @@ impl<'a> PlacedDefinition<'a> {
     fn decoded(&mut self, token: &str) -> Option<Span> {
         match text(token)? {
             Cow::Borrowed(inner) => self.whole(inner),
-            Cow::Owned(inner) => {
-                self.arena.push_str(&inner);
-                span_at(self.arena.len() - inner.len(), inner.len())
-            }
+            Cow::Owned(inner) => self.appended(&inner),
         }
+    }
+
+    /// The span of a text that is written behind the definition.
+    fn appended(&mut self, text: &str) -> Option<Span> {
+        self.arena.push_str(text);
+        span_at(self.arena.len() - text.len(), text.len())
     }
 }
 

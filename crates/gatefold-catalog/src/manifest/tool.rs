@@ -4,6 +4,7 @@ use gatefold_core::{Digest, Hints};
 use serde::{Deserialize, Serialize};
 
 use super::{Span, span};
+use crate::keys;
 use crate::raw::with_fields;
 
 /// One tool as its source defines it.
@@ -30,6 +31,10 @@ pub(super) struct ToolPlaces {
     /// Written after the definition, which does not contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) group: Option<Span>,
+    /// The input schema under names that model providers take, if its own are not all such. It too is
+    /// written after the definition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) listed_schema: Option<Span>,
 }
 
 impl ToolDefinition {
@@ -53,6 +58,19 @@ impl ToolDefinition {
     /// The input schema's JSON text, as the source wrote it.
     pub fn input_schema(&self) -> &str {
         self.at(self.places.input_schema)
+    }
+
+    /// The input schema as it stands in a list of tools: its arguments have names that model providers
+    /// take, or else those would refuse the whole list.
+    pub fn listed_schema(&self) -> &str {
+        self.at(self.places.listed_schema.unwrap_or(self.places.input_schema))
+    }
+
+    /// Arguments under the source's own names, if some were given by names of
+    /// [`ToolDefinition::listed_schema`]. Both names of an argument are taken.
+    pub fn own_arguments(&self, arguments: &str) -> Option<String> {
+        self.places.listed_schema?;
+        keys::own_arguments(self.input_schema(), arguments)
     }
 
     /// The output schema's JSON text, as the source wrote it.

@@ -191,7 +191,7 @@ fn a_manifest_of_all_lists_survives_its_bytes() {
 #[test]
 fn a_manifest_of_an_older_version_is_not_read() {
     let bytes = String::from_utf8(listed("", "", "").to_bytes()).unwrap();
-    let older = bytes.replacen("gatefold-manifest 2 ", "gatefold-manifest 1 ", 1);
+    let older = bytes.replacen("gatefold-manifest 3 ", "gatefold-manifest 2 ", 1);
     assert_ne!(bytes, older);
     let read = Manifest::from_bytes(older.as_bytes());
     assert_eq!(read.err(), Some(ManifestError::Version));

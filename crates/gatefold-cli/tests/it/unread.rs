@@ -96,7 +96,7 @@ fn pictures(answered: Arc<AtomicUsize>) -> String {
     let url = serve_raw(move |stream| {
         assert!(stream.read(&mut [0; 4096])? > 0);
         let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
-        let data = "A".repeat(ANSWER_BYTES);
+        let data = format!("iVBORw0KGgoA{}", "A".repeat(ANSWER_BYTES - 12));
         let result = format!(
             r#"{{"resultType":"complete","content":[{{"type":"image","mimeType":"image/png","data":"{data}"}}]}}"#
         );

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use gatefold_core::Principal;
+use serde_json::json;
 use tokio::time::Instant;
 
 use crate::source::{FakeSource, manifest};
@@ -84,4 +85,34 @@ async fn sources_are_asked_at_once_and_one_that_fails_costs_only_itself() {
         refreshed.iter().map(|(domain, fared)| (domain.as_str(), fared.is_ok())).collect();
     assert_eq!(fared, [("broken", false), ("quick", true), ("slow", true)]);
     assert_eq!(tools(&world), ["broken__old", "quick__run", "slow__crawl"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_gets_its_own_names_of_arguments_whichever_were_given() {
+    let source = FakeSource::silent("a");
+    source.offers_with_schema("echo", &json!({"properties": {"ids[]": {}, "plain": {}}}));
+    let world = World::new(&[&source]);
+    for arguments in [r#"{"ids":[1],"plain":2}"#, r#"{"ids[]":[1],"plain":2}"#] {
+        let result = world.call("a__echo", arguments).await;
+        assert_eq!(done(result), r#"{"ids[]":[1],"plain":2}"#);
+    }
+    let records = world.log.records();
+    assert_eq!(records[0].opened.arguments_digest, records[1].opened.arguments_digest);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_what_every_client_takes() {
+    let source = FakeSource::new("a");
+    let world = World::new(&[&source]);
+    for (answer, expected) in [
+        (r#"{"content":[],"x": null}"#, r#"{"content":[],"x": null}"#),
+        (
+            r#"{"content":[],"structuredContent":[],"_meta":null}"#,
+            r#"{"content":[],"structuredContent":{}}"#,
+        ),
+        (r#"{"a":"\ud83d"}"#, r#"{"a":"\ufffd"}"#),
+    ] {
+        let result = world.call("a__echo", answer).await;
+        assert_eq!(done(result), expected);
+    }
 }

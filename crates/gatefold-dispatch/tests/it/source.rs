@@ -129,6 +129,14 @@ impl FakeSource {
         self.manifest.send_replace(Some(manifest(tools, "")));
     }
 
+    /// Offers one tool with this input schema.
+    pub(crate) fn offers_with_schema(&self, tool: &str, schema: &Value) {
+        let page = json!({"tools": [{"name": tool, "inputSchema": schema}]}).to_string();
+        let now = Timestamp::from_millis(0);
+        let manifest = Manifest::from_pages(server(), &[raw(&page)], now);
+        self.manifest.send_replace(Some(Arc::new(manifest)));
+    }
+
     /// Offers these prompts and resources, a template that fits `note:*`, and the tool `begin`.
     pub(crate) fn with_entries(domain: &str, prompts: &[&str], resources: &[&str]) -> Arc<Self> {
         let source = Self::silent(domain);

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::message::{Reply, ServerMessage, refused};
+use super::message::{Reply, ServerMessage, refused, whole};
 use super::subscription_log::SubscriptionLog;
 use crate::protocol::codes::{INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND};
 use crate::protocol::{LogLevel, methods, rpc};
@@ -113,12 +113,12 @@ impl BackChannel {
         };
         match method {
             methods::LOG_MESSAGE if self.wants(params) => {
-                self.events.send(Event::Log(params.to_owned()));
+                self.events.send(Event::Log(whole(params)));
             }
             // Log messages below the wanted level, and progress of other requests.
             methods::LOG_MESSAGE | methods::PROGRESS => {}
             _ => {
-                let (method, params) = (method.to_owned(), params.to_owned());
+                let (method, params) = (method.to_owned(), whole(params));
                 self.events.send(Event::Notice { method, params });
             }
         }
@@ -361,7 +361,7 @@ pub(crate) fn read_question(
 /// A question to a client.
 pub(crate) fn question(method: &str, params: Option<&RawValue>) -> Question {
     let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
-    let params = params.map_or_else(none, ToOwned::to_owned);
+    let params = params.map_or_else(none, whole);
     Question { method: method.to_owned(), params }
 }
 

@@ -1,6 +1,7 @@
 //! The first exchange with a server: `server/discover` in the stateless era, `initialize` in the
 //! other.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use gatefold_catalog::{ServerInfo, object_fields};
@@ -8,7 +9,7 @@ use gatefold_dispatch::ClientCapabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::message::Reply;
+use super::message::{Reply, whole};
 use super::params::{GatewayInfo, OutgoingMeta, OutgoingParams, RequestSender, SenderIdentity};
 use super::request::{RequestKind, WireError, WireRequest};
 use super::roots::SessionRoots;
@@ -153,7 +154,7 @@ async fn ask(
     let text = rpc::request(id, method, params);
     let request = WireRequest::of_ours(id, RequestKind::Greeting, method, text, GREETING_BYTES);
     match wire.request(request).await.map_err(GreetingError::Wire)? {
-        Reply::Result(result) => Ok(result),
+        Reply::Result(result) => Ok(whole(&result)),
         Reply::Error(error) => Err(GreetingError::Refused(error)),
     }
 }
@@ -210,7 +211,13 @@ fn greeting(
 ) -> Greeting {
     let named = server.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let ServerName { name, version: own_version, title, description } = named.unwrap_or_default();
-    let capabilities = capabilities.map(|raw| raw.get().to_owned());
+    let capabilities = capabilities.map(|raw| {
+        without_nulls(raw, |_, value| match value {
+            // Programs that do not tell maps from lists write an empty map so.
+            "[]" => "{}".into(),
+            value => value.into(),
+        })
+    });
     Greeting {
         offered: capabilities.as_deref().map(OfferedCapabilities::read).unwrap_or_default(),
         server: ServerInfo {
@@ -221,11 +228,29 @@ fn greeting(
             instructions,
             protocol: version.to_owned(),
             capabilities,
-            whole: server.map(|raw| raw.get().to_owned()),
+            whole: server.map(|raw| without_nulls(raw, |_, value| value.into())),
         },
         names_handshake: true,
         client: None,
     }
+}
+
+/// What a server says, as a client that checks takes it from its own face: `null` is absent.
+fn without_nulls(
+    said: &RawValue,
+    change: impl for<'a> Fn(&str, &'a str) -> Cow<'a, str>,
+) -> String {
+    let fields = object_fields(said.get()).unwrap_or_default();
+    let is_as_it_should_be =
+        fields.iter().all(|(key, value)| *value != "null" && change(key, value) == *value);
+    if is_as_it_should_be {
+        return said.get().to_owned();
+    }
+    let fields = fields.iter().filter(|(_, value)| *value != "null");
+    let fields = fields.map(|(key, value)| {
+        format!("{}:{}", serde_json::Value::from(key.as_ref()), change(key, value))
+    });
+    format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
 }
 
 #[cfg(test)]
@@ -248,6 +273,20 @@ mod tests {
         ] {
             assert_eq!(relayed(declared, has_roots), expected, "{declared}");
         }
+    }
+
+    #[test]
+    fn an_empty_list_of_a_greeting_is_a_map_and_null_is_absent() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let server = raw(r#"{"name":"s","version":"1","title":null,"icons":[]}"#);
+        let offers = raw(r#"{"tools":[],"prompts":null,"resources":{"listChanged":true}}"#);
+        let greeting = greeting(Some(&server), Some(&offers), None, HANDSHAKE_VERSION);
+        let server = greeting.server;
+        assert_eq!(server.whole.as_deref(), Some(r#"{"name":"s","version":"1","icons":[]}"#));
+        assert_eq!(
+            server.capabilities.as_deref(),
+            Some(r#"{"tools":{},"resources":{"listChanged":true}}"#)
+        );
     }
 
     #[test]

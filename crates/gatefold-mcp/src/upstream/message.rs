@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use gatefold_catalog::with_whole_pairs;
 use gatefold_policy::secrecy::KnownSecrets;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -98,10 +99,10 @@ impl ServerMessage<'_> {
         if let Some(result) = self.result {
             return Some(Reply::Result(result.to_owned()));
         }
-        let error = self.error?;
-        let error = serde_json::from_str(error.get()).unwrap_or(ErrorBody {
+        let text = with_whole_pairs(self.error?.get());
+        let error = serde_json::from_str(&text).unwrap_or(ErrorBody {
             code: 0,
-            message: error.get().into(),
+            message: text.as_ref().into(),
             data: None,
         });
         let message = match bounded(&error.message) {
@@ -169,7 +170,15 @@ impl ServerMessage<'_> {
         }
         let params = self.params?;
         let progress: Progress<'_> = serde_json::from_str(params.get()).ok()?;
-        Some((own_number(progress.token.get())?, params.to_owned()))
+        Some((own_number(progress.token.get())?, whole(params)))
+    }
+}
+
+/// The JSON as it may go out again: without half pairs of surrogates, which strict parsers refuse.
+pub(crate) fn whole(json: &RawValue) -> Box<RawValue> {
+    match with_whole_pairs(json.get()) {
+        Cow::Owned(text) => RawValue::from_string(text).unwrap_or_else(|_| json.to_owned()),
+        Cow::Borrowed(_) => json.to_owned(),
     }
 }
 
@@ -247,6 +256,14 @@ mod tests {
         };
         assert_eq!(data(r#"{"n": 1.10}"#).as_deref(), Some(r#"{"n": 1.10}"#));
         assert_eq!(data(&format!("\"{}\"", "x".repeat(ERROR_DATA_BYTES))), None);
+    }
+
+    #[test]
+    fn half_a_pair_of_surrogates_costs_no_text() {
+        let text = r#"{"id":1,"error":{"code":7,"message":"cut \ud83d","data":{"at":"\udc4d"}}}"#;
+        let Some(Reply::Error(error)) = incoming(text).reply() else { panic!("not an error") };
+        assert_eq!((error.code, error.message.as_str()), (7, "cut \u{fffd}"));
+        assert_eq!(error.data.unwrap().get(), r#"{"at":"\ufffd"}"#);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gatefold_catalog::with_whole_pairs;
 use gatefold_core::Clock;
 use gatefold_dispatch::{SourceLogLine, SpokenWhere};
 use serde::Deserialize;
@@ -54,7 +55,8 @@ impl SourceLog {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
-        let Ok(LogParams { level, logger, data }) = serde_json::from_str(params.get()) else {
+        let params = with_whole_pairs(params.get());
+        let Ok(LogParams { level, logger, data }) = serde_json::from_str(&params) else {
             return;
         };
         let data = data.map_or("", RawValue::get);

@@ -3,11 +3,12 @@
 use gatefold_core::Digest;
 use serde_json::value::RawValue;
 
-use super::fields::{
-    Field, Kind, Rule, changeable, field, find, members, name, repair, repair_inside, text, written,
-};
 use super::{Definition, EntryPlaces, PlacedDefinition};
 use crate::address::MAX_URI;
+use crate::fields::{
+    ANNOTATIONS, Field, Kind, Rule, changeable, field, find, members, name, repair, repair_icons,
+    repair_inside, text, written,
+};
 use crate::raw::object_fields;
 
 const PROMPT: [Rule; 5] = [
@@ -32,18 +33,13 @@ const RESOURCE: [Rule; 8] = [
     ("icons", Kind::Array, None),
     ("_meta", Kind::Object, None),
 ];
-const ANNOTATIONS: [Rule; 3] = [
-    ("audience", Kind::Array, None),
-    ("priority", Kind::Number, None),
-    ("lastModified", Kind::Text, None),
-];
-
 pub(super) fn read_prompt(raw: &str) -> Result<Definition<'_>, String> {
     let mut fields = members(raw)?;
     let key = name(&fields)?;
     let mut repairs = Vec::new();
     repair(&mut fields, &PROMPT, &mut repairs);
     repair_arguments(&mut fields, &mut repairs);
+    repair_icons(&mut fields, &mut repairs);
     let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
     Ok(Definition { key, raw, repairs })
 }
@@ -62,6 +58,7 @@ pub(super) fn read_resource<'a>(raw: &'a str, key: &str) -> Result<Definition<'a
     let mut repairs = Vec::new();
     repair(&mut fields, &RESOURCE, &mut repairs);
     repair_inside(&mut fields, "annotations", &ANNOTATIONS, &mut repairs);
+    repair_icons(&mut fields, &mut repairs);
     if find(&fields, "name").is_none() {
         repairs.push("it had no `name`".to_owned());
         fields.push(("name".into(), serde_json::Value::from(uri.as_str()).to_string().into()));

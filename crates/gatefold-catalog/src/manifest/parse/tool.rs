@@ -3,8 +3,11 @@ use std::borrow::Cow;
 use gatefold_core::{Digest, Hints};
 use serde_json::value::RawValue;
 
-use super::fields::{Kind, Rule, field, find, members, name, repair, repair_inside, text, written};
-use super::{Definition, PlacedDefinition, ToolPlaces};
+use super::{Definition, PlacedDefinition, ToolPlaces, schema};
+use crate::fields::{
+    Kind, Rule, field, find, members, name, repair, repair_icons, repair_inside, text, written,
+};
+use crate::keys;
 use crate::raw::object_fields;
 
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
@@ -27,6 +30,8 @@ const ANNOTATIONS: [Rule; 5] = [
     ("openWorldHint", Kind::Bool, None),
 ];
 
+const EXECUTION: [Rule; 1] = [("taskSupport", Kind::Text, None)];
+
 pub(super) fn read(raw: &str) -> Result<Definition<'_>, String> {
     let mut fields = members(raw)?;
     let key = name(&fields)?;
@@ -37,6 +42,16 @@ pub(super) fn read(raw: &str) -> Result<Definition<'_>, String> {
     }
     repair(&mut fields, &RULES, &mut repairs);
     repair_inside(&mut fields, "annotations", &ANNOTATIONS, &mut repairs);
+    repair_inside(&mut fields, "execution", &EXECUTION, &mut repairs);
+    for (member, value) in &mut fields {
+        if matches!(&**member, "inputSchema" | "outputSchema")
+            && let Some((schema, note)) = schema::repaired(member, value)
+        {
+            *value = schema.into();
+            repairs.push(note);
+        }
+    }
+    repair_icons(&mut fields, &mut repairs);
     let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
     Ok(Definition { key, raw, repairs })
 }
@@ -50,13 +65,14 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Too
     let ui = field(&meta, "ui").and_then(object_fields).unwrap_or_default();
     let visibility = field(&ui, "visibility").or(field(&meta, "ui/visibility"));
     let ui_resource = field(&ui, "resourceUri").or(field(&meta, "ui/resourceUri"));
+    let schema = get("inputSchema")?;
     let mut placed = PlacedDefinition::new(arena, raw);
     Some(ToolPlaces {
         name: placed.decoded(get("name")?)?,
         title: get("title").or(field(&annotated, "title")).and_then(|token| placed.decoded(token)),
         description: get("description").and_then(|token| placed.decoded(token)),
         raw: placed.whole(raw)?,
-        input_schema: placed.whole(get("inputSchema")?)?,
+        input_schema: placed.whole(schema)?,
         output_schema: get("outputSchema").and_then(|part| placed.whole(part)),
         annotations: annotations.and_then(|part| placed.whole(part)),
         hints: annotations.map(hints).unwrap_or_default(),
@@ -64,6 +80,7 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Too
         ui_resource: ui_resource.and_then(|token| placed.decoded(token)),
         for_apps_only: visibility.is_some_and(leaves_out_models),
         group: None,
+        listed_schema: keys::legal_schema(schema).and_then(|legal| placed.appended(&legal)),
     })
 }
 

@@ -22,7 +22,6 @@ async fn what_kinds_shows() {
     _meta: {"gatefold/category":"computation"}
     annotations: {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
     inputSchema: {"type":"object","properties":{"expression":{"type":"string","description":"What to calculate. `to` converts: units, `fraction`, `hex`, `5 dp`, `3 sf`.","maxLength":500}},"additionalProperties":false,"required":["expression"]}
-    outputSchema: {"type":"object","properties":{"result":{"type":"string","description":"The value, with its unit."},"exact":{"type":"boolean","description":"Whether nothing was rounded."}},"additionalProperties":false,"required":["result","exact"]}
     title: "Calculator"
 
     # results__read_result
@@ -292,7 +291,6 @@ async fn what_kinds_show_one_by_one_with_skills_in_the_instructions() {
     _meta: {"gatefold/category":"computation"}
     annotations: {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
     inputSchema: {"type":"object","properties":{"expression":{"type":"string","description":"What to calculate. `to` converts: units, `fraction`, `hex`, `5 dp`, `3 sf`.","maxLength":500}},"additionalProperties":false,"required":["expression"]}
-    outputSchema: {"type":"object","properties":{"result":{"type":"string","description":"The value, with its unit."},"exact":{"type":"boolean","description":"Whether nothing was rounded."}},"additionalProperties":false,"required":["result","exact"]}
     title: "Calculator"
 
     # results__read_result
@@ -306,7 +304,6 @@ async fn what_kinds_show_one_by_one_with_skills_in_the_instructions() {
     _meta: {"gatefold/http":{"method":"GET","base":"http://127.0.0.1:PORT","path":"/products","parameters":[{"name":"query","in":"query"},{"name":"category","in":"query"},{"name":"max_price","in":"query"},{"name":"in_stock","in":"query"},{"name":"limit","in":"query"},{"name":"offset","in":"query"}],"accept":["application/json","application/problem+json"],"failures":{"404":"Not Found","409":"Conflict","422":"Unprocessable Entity"}}}
     annotations: {"readOnlyHint":true,"openWorldHint":true}
     inputSchema: {"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":200,"description":"Words that all occur in the product's name or text."},"category":{"type":"string","enum":["seeds","tools","pots","kitchen"],"description":"Only products of this kind."},"max_price":{"type":"integer","minimum":1,"maximum":10000,"description":"Only products up to this price, in euros."},"in_stock":{"type":"boolean","description":"Only what can be had at once."},"limit":{"type":"integer","minimum":1,"maximum":100,"default":20,"description":"Most entries to return."},"offset":{"type":"integer","minimum":0,"maximum":1000000,"default":0,"description":"Entries to skip, from next_offset of the page before."}},"additionalProperties":false}
-    outputSchema: {"type":"object","properties":{"products":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string","description":"Short name to order it by."},"name":{"type":"string","description":"What it is called."},"category":{"type":"string","description":"\"seeds\", \"tools\", \"pots\" or \"kitchen\"."},"about":{"type":"string","description":"What to know about it."},"price":{"type":"number","description":"In euros."},"stock":{"type":"integer","description":"How many there are."}},"additionalProperties":false,"required":["sku","name","category","about","price","stock"]},"description":"The entries of this page."},"next_offset":{"type":"integer","description":"Offset of the next page; absent on the last page."}},"additionalProperties":false,"required":["products"]}
     title: "Find products of the shop, with price and stock."
 
     # shop__place_order
@@ -314,7 +311,6 @@ async fn what_kinds_show_one_by_one_with_skills_in_the_instructions() {
     _meta: {"gatefold/http":{"method":"POST","base":"http://127.0.0.1:PORT","path":"/orders","body":{"arguments":{"members":{"names":["customer","address","items","delivery","note"],"required":true}},"media":[{"type":"application/json"}]},"accept":["application/json","application/problem+json"],"failures":{"404":"Not Found","409":"Conflict","422":"Unprocessable Entity"}}}
     annotations: {"readOnlyHint":false,"openWorldHint":true}
     inputSchema: {"type":"object","properties":{"customer":{"type":"string","minLength":1,"maxLength":120,"description":"Who buys it."},"address":{"type":"string","minLength":1,"maxLength":300,"description":"Where the parcel goes."},"items":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string","pattern":"^[a-z0-9-]+$","maxLength":40,"description":"The product's short name, such as \"tomato-cherry\"."},"quantity":{"type":"integer","minimum":1,"maximum":1000,"description":"How many of it."}},"additionalProperties":false,"required":["sku","quantity"]},"minItems":1,"maxItems":20,"description":"What is bought."},"delivery":{"type":"string","enum":["standard","express"],"description":"How it is sent: for 3.90 or 8.90 euros.","default":"standard"},"note":{"type":"string","maxLength":500,"description":"For those who pack or bring it.","default":""}},"required":["customer","address","items"],"additionalProperties":false}
-    outputSchema: {"type":"object","properties":{"id":{"type":"integer","description":"The order's number."},"customer":{"type":"string","description":"Who bought it."},"address":{"type":"string","description":"Where the parcel goes."},"delivery":{"type":"string","description":"\"standard\" or \"express\"."},"note":{"type":"string","description":"For those who pack or bring it."},"status":{"type":"string","description":"\"placed\", \"sent\", \"delivered\" or \"cancelled\"."},"reason":{"type":"string","description":"Why it was cancelled; absent otherwise."},"items":{"type":"array","items":{"type":"object","properties":{"sku":{"type":"string","description":"The product's short name."},"name":{"type":"string","description":"What it is called."},"quantity":{"type":"integer","description":"How many of it."},"price":{"type":"number","description":"In euros, of one."}},"additionalProperties":false,"required":["sku","name","quantity","price"]},"description":"What was bought."},"total":{"type":"number","description":"In euros, with delivery."},"placed_at":{"type":"string","description":"When it was ordered, RFC 3339 in UTC."}},"additionalProperties":false,"required":["id","customer","address","delivery","note","status","items","total","placed_at"]}
     title: "Order products of the shop for a customer."
 
     # staff__describe_table
@@ -340,13 +336,11 @@ async fn what_kinds_show_one_by_one_with_skills_in_the_instructions() {
     # units__convert_unit
     Convert a value from one unit of measure to another, such as miles to kilometres.
     inputSchema: {"type":"object","properties":{"value":{"type":"number","description":"How many of the unit."},"from":{"type":"string","minLength":1,"maxLength":40,"description":"Unit of the value: a symbol such as \"km/h\" or a name such as \"mile\"."},"to":{"type":"string","minLength":1,"maxLength":40,"description":"Unit to convert to, which measures the same."}},"required":["value","from","to"],"additionalProperties":false}
-    outputSchema: {"type":"object","properties":{"conversions":{"type":"array","items":{"type":"object","properties":{"value":{"type":"number","description":"The result."},"unit":{"type":"string","description":"Symbol of its unit."}},"required":["value","unit"],"additionalProperties":false},"description":"What was found."}},"required":["conversions"],"additionalProperties":false}
     annotations: {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
 
     # units__search_units
     Find units of measure by a part of their name.
     inputSchema: {"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":40,"description":"Words to look for, such as \"metre\"."},"limit":{"type":"integer","minimum":1,"maximum":100,"description":"Most entries to return.","default":20},"offset":{"type":"integer","minimum":0,"maximum":1000000,"description":"Entries to skip, from next_offset of the page before.","default":0}},"required":["query"],"additionalProperties":false}
-    outputSchema: {"type":"object","properties":{"units":{"type":"array","items":{"type":"object","properties":{"symbol":{"type":"string","description":"The unit's symbol."},"name":{"type":"string","description":"Its name in the singular."},"measures":{"type":"string","description":"What it measures."}},"required":["symbol","name","measures"],"additionalProperties":false},"description":"The entries of this page."},"next_offset":{"type":"integer","description":"Offset of the next page; absent on the last page."}},"required":["units"],"additionalProperties":false}
     annotations: {"readOnlyHint":true,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}
 
     # read_skill
