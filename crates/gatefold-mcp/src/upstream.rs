@@ -3,6 +3,7 @@
 mod back_channel;
 mod backoff;
 mod challenge;
+mod child_command;
 mod containers;
 mod credentials;
 mod handshake;
@@ -34,9 +35,10 @@ mod unreadable;
 mod wire;
 
 pub use challenge::answer_to_stranger;
+pub use child_command::INSIDE;
 pub use containers::{ContainerNote, ContainerNotes};
 pub(crate) use lines::{Line, Lines};
-pub use process::{INSIDE, end_children, kill_children};
+pub use process::{end_children, kill_children};
 pub use session_places::{SessionPlaces, UserSessionLimits};
 pub use settings::{EraChoice, HttpSettings, McpSettings, StdioSettings, Transport};
 pub use source::{McpPorts, McpSource};

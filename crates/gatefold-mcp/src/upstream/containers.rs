@@ -18,8 +18,8 @@ use tokio::process::Command;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::child_command;
 use super::package_runner::container_run;
-use super::process::{self, SpawnedChild};
 use super::settings::StdioSettings;
 
 /// How long an engine may take to end a container.
@@ -157,7 +157,7 @@ impl ContainerNote {
         let mut engine = engine.clone();
         engine.args.extend(self.verbs().iter().map(|word| (*word).to_owned()));
         engine.args.push(self.container.read()?);
-        let mut command = process::command(&engine);
+        let mut command = child_command::command(&engine);
         command.stdin(Stdio::null()).stdout(Stdio::null());
         Some(command)
     }
@@ -176,31 +176,21 @@ async fn end(engine: &StdioSettings, note: &ContainerNote) -> bool {
     }
 }
 
-/// Starts a source's program, and under a name of ours a container that has none.
-pub(crate) async fn spawn(
+/// What a source's command runs a container with: the settings that give it a name, and what ends it.
+/// `None` if the command runs none.
+pub(crate) async fn contain(
     settings: &StdioSettings,
     domain: &Domain,
     notes: Option<Arc<dyn ContainerNotes>>,
-) -> io::Result<SpawnedChild> {
-    let Some((named, note)) = named(settings, domain) else {
-        return process::spawn(settings).await;
-    };
+) -> Option<(StdioSettings, RunningContainer)> {
+    let (named, note) = named(settings, domain)?;
     let end = Arc::new(ContainerEnd {
         is_ours: named.args != settings.args,
         engine: StdioSettings { env: settings.env.clone(), ..note.engine() },
         note,
     });
     let container = RunningContainer::noted(end, domain, notes).await;
-    match process::spawn(&named).await {
-        Ok(mut spawned) => {
-            spawned.process.container = Some(container);
-            Ok(spawned)
-        }
-        Err(error) => {
-            container.release();
-            Err(error)
-        }
-    }
+    Some((named, container))
 }
 
 /// The settings that give a container a name, and the note of it. `None` if the command runs none.
@@ -309,7 +299,7 @@ pub(crate) struct RunningContainer {
     is_over: bool,
 }
 
-/// The containers that may run, of all sources: at most one for each child.
+/// The containers that may run, one for each child that runs one.
 static RUNNING: Mutex<Vec<Arc<ContainerEnd>>> = Mutex::new(Vec::new());
 
 fn running() -> MutexGuard<'static, Vec<Arc<ContainerEnd>>> {

@@ -19,13 +19,14 @@ use reqwest::Url;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::TaskTracker;
 
-use super::containers::{self, ContainerNotes};
+use super::containers::ContainerNotes;
 use super::credentials::CredentialHeaders;
 use super::handshake::{self, Greeting, GreetingError};
 use super::http::HttpWire;
 use super::log_budget::LogBudget;
 use super::notices::ServerNotices;
 use super::package_runner::PackageName;
+use super::process;
 use super::request::WireError;
 use super::roots::SoleClient;
 use super::session::UpstreamSession;
@@ -276,7 +277,7 @@ impl EraLadder<'_> {
         // child process behind that nobody knows of.
         let (own, domain) = (settings.clone(), self.domain.clone());
         let notes = self.context.containers.cloned();
-        let starting = async move { containers::spawn(&own, &domain, notes).await };
+        let starting = async move { process::spawn_source(&own, &domain, notes).await };
         let starting = self.context.children.spawn(starting);
         let spawned = timeout_at(deadline, starting).await;
         let spawned = spawned.map_err(|_| self.failed(GreetingError::Late))?;

@@ -3,7 +3,7 @@
 use gatefold_dispatch::CredentialSet;
 use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
 
-use super::process::inherited;
+use super::child_command::inherited;
 use super::settings::Transport;
 
 /// Masks a server's secrets in everything that it says.

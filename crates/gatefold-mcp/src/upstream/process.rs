@@ -1,52 +1,20 @@
 //! Child processes: started in process groups of their own, and ended with us.
 
 use std::io;
-use std::process::{ExitStatus, Stdio};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::process::ExitStatus;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gatefold_core::Domain;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::containers::{self, RunningContainer};
+use super::child_command::command;
+use super::containers::{self, ContainerNotes, RunningContainer};
 use super::settings::StdioSettings;
-
-/// Variables that every child inherits: what it takes to start a program and to find its caches,
-/// and nothing that holds a credential.
-const INHERITED: &[&str] = &[
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "UV_CACHE_DIR",
-    "NPM_CONFIG_CACHE",
-    "npm_config_cache",
-];
-
-/// Set for every child, and so for what it starts in turn. A Gatefold that finds it must not serve:
-/// a client's file that leads back to Gatefold would start it without end.
-pub const INSIDE: &str = "GATEFOLD_INSIDE";
 
 /// How long a child may take to exit after its input is closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
@@ -64,11 +32,32 @@ pub(crate) struct ChildProcess {
     child: Child,
     group: ProcessGroup,
     /// What it is only the client of. Dropped after the group: the client could still start it.
-    pub(super) container: Option<RunningContainer>,
+    container: Option<RunningContainer>,
 }
 
 /// A child's process group, while any member of it may be alive.
 struct ProcessGroup(Option<Pid>);
+
+/// Starts a source's program, and under a name of ours a container that has none.
+pub(crate) async fn spawn_source(
+    settings: &StdioSettings,
+    domain: &Domain,
+    notes: Option<Arc<dyn ContainerNotes>>,
+) -> io::Result<SpawnedChild> {
+    let Some((named, container)) = containers::contain(settings, domain, notes).await else {
+        return spawn(settings).await;
+    };
+    match spawn(&named).await {
+        Ok(mut spawned) => {
+            spawned.process.container = Some(container);
+            Ok(spawned)
+        }
+        Err(error) => {
+            container.release();
+            Err(error)
+        }
+    }
+}
 
 pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<SpawnedChild> {
     let mut process = start(command(settings)).await?;
@@ -80,39 +69,6 @@ pub(crate) async fn spawn(settings: &StdioSettings) -> io::Result<SpawnedChild> 
         stderr: child.stderr.take().ok_or_else(missing)?,
         process,
     })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the child's clean environment is made here")]
-pub(super) fn command(settings: &StdioSettings) -> Command {
-    let mut command = Command::new(&settings.command);
-    command
-        .args(&settings.args)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .process_group(0);
-    let inherited = INHERITED.iter().copied();
-    for name in inherited.chain(settings.inherit_env.iter().map(String::as_str)) {
-        if let Some(value) = std::env::var_os(name) {
-            command.env(name, value);
-        }
-    }
-    for (name, value) in &settings.env {
-        command.env(name, value.expose());
-    }
-    command.env(INSIDE, "1");
-    if let Some(directory) = &settings.cwd {
-        command.current_dir(directory);
-    }
-    command
-}
-
-/// The variables that a child inherits from us, if their values are UTF-8.
-#[expect(clippy::disallowed_methods, reason = "a child inherits them from this process")]
-pub(crate) fn inherited(names: &[String]) -> impl Iterator<Item = (&str, String)> {
-    names.iter().filter_map(|name| Some((name.as_str(), std::env::var(name).ok()?)))
 }
 
 impl ChildProcess {
