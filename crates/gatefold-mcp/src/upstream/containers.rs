@@ -22,6 +22,8 @@ use super::child_command;
 use super::package_runner::container_run;
 use super::settings::StdioSettings;
 
+/// The most containers that are ended together with us. There are no more children, whose clients they have.
+const CONTAINERS: usize = 1024;
 /// How long an engine may take to end a container.
 const END_DEADLINE: Duration = Duration::from_secs(10);
 /// The longest file with a container's id that is read, in bytes.
@@ -299,7 +301,7 @@ pub(crate) struct RunningContainer {
     is_over: bool,
 }
 
-/// The containers that may run, one for each child that runs one.
+/// The containers that may run, at most [`CONTAINERS`].
 static RUNNING: Mutex<Vec<Arc<ContainerEnd>>> = Mutex::new(Vec::new());
 
 fn running() -> MutexGuard<'static, Vec<Arc<ContainerEnd>>> {
@@ -331,7 +333,11 @@ impl RunningContainer {
             tracing::warn!(%domain, %error, "a container could not be noted; it stays if Gatefold is killed");
             None
         });
-        running().push(end.clone());
+        let mut running = running();
+        if running.len() < CONTAINERS {
+            running.push(end.clone());
+        }
+        drop(running);
         Self { end, note, is_over: false }
     }
 
