@@ -67,8 +67,8 @@ async fn a_call_says_that_nothing_was_sent_while_another_program_holds_the_datab
 async fn a_limit_on_the_size_of_files_costs_calls_and_not_the_gateway() {
     let scratch = Scratch::new();
     drop(serving(&scratch, "").await);
-    // Half a mebibyte: the log of the database reaches it after some calls.
-    let line = format!("ulimit -f 1024; exec '{BINARY}' serve --listen 127.0.0.1:0");
+    // Three quarters of a mebibyte: the log of the database reaches it after some calls.
+    let line = format!("ulimit -f 1536; exec '{BINARY}' serve --listen 127.0.0.1:0");
     let mut command = Command::new("sh");
     command.args(["-c", &line]).env("HOME", scratch.path()).current_dir(scratch.path());
     let gateway = Gateway::of(command);

@@ -121,9 +121,14 @@ async fn what_request_tools_loads_is_registered_until_it_is_denied() {
 
     let denied = "[policy]\ndeny = ['issues__delete_issue']\n";
     scratch.write("gatefold.toml", two_sources(&scratch) + REGISTER + denied);
-    assert!(notices.next().await.unwrap().contains(CHANGED));
-    let now = names(&client).await;
-    assert!(!now.contains(&"issues__delete_issue".to_owned()), "{now:?}");
+    // What is likeliest for the request may have changed before, once the encoder had read all tools.
+    let now = loop {
+        assert!(notices.next().await.unwrap().contains(CHANGED));
+        let now = names(&client).await;
+        if !now.contains(&"issues__delete_issue".to_owned()) {
+            break now;
+        }
+    };
     assert!(now.contains(&"issues__close_issue".to_owned()), "{now:?}");
 }
 

@@ -167,7 +167,7 @@ impl HttpWire {
             return Ok(());
         }
         // A notification has no answer, so a protocol error means nothing here.
-        RefusedAnswer::read(response, &self.secrets()).await.reply.map(drop)
+        RefusedAnswer::read(response, &self.url, &self.secrets()).await.reply.map(drop)
     }
 
     /// Ends the stream that belongs to no request, and the session at the server.

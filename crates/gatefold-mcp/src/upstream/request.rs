@@ -120,11 +120,11 @@ pub(crate) struct StatusRefusal {
 }
 
 impl StatusRefusal {
-    pub(crate) fn of(response: &Response, secrets: &KnownSecrets) -> Self {
+    pub(crate) fn of(response: &Response, own: &Url, secrets: &KnownSecrets) -> Self {
         let (status, headers) = (response.status(), response.headers());
         let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let moved_to = target.filter(|_| status.is_redirection()).and_then(|target| {
-            let address = respelled(response.url(), target)?;
+            let address = respelled(own, target)?;
             Some(secrets.mask(&address).into_owned())
         });
         Self { status, retry_after: asked_wait(headers), moved_to }

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use gatefold_dispatch::ResultRoom;
 use gatefold_policy::secrecy::KnownSecrets;
-use reqwest::Response;
+use reqwest::{Response, Url};
 use sse_stream::Error as SseError;
 use tokio::task::consume_budget;
 
@@ -40,9 +40,9 @@ pub(super) struct RefusedAnswer {
 }
 
 impl RefusedAnswer {
-    pub(super) async fn read(response: Response, secrets: &KnownSecrets) -> Self {
+    pub(super) async fn read(response: Response, own: &Url, secrets: &KnownSecrets) -> Self {
         let status = response.status();
-        let refusal = StatusRefusal::of(&response, secrets);
+        let refusal = StatusRefusal::of(&response, own, secrets);
         let body = read_capped(response, ERROR_BODY_BYTES as u64, None).await.unwrap_or_default();
         let body = without_secrets(&body, secrets);
         if let Some(message) = ServerMessage::read(&body)

@@ -72,7 +72,7 @@ impl HttpWire {
             self.note_session(&response)?;
         }
         if !response.status().is_success() {
-            let refused = RefusedAnswer::read(response, &self.secrets()).await;
+            let refused = RefusedAnswer::read(response, &self.url, &self.secrets()).await;
             let sign = sign_of_refusal(&refused, request.id);
             return Ok((refused.reply, sign));
         }
@@ -127,7 +127,11 @@ impl HttpWire {
     /// not the protocol's, whatever its body says.
     fn note_session(&self, response: &Response) -> Result<(), WireError> {
         if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(WireError::Refused(StatusRefusal::of(response, &self.secrets())));
+            return Err(WireError::Refused(StatusRefusal::of(
+                response,
+                &self.url,
+                &self.secrets(),
+            )));
         }
         let session = response.headers().get(SESSION_ID).and_then(|value| value.to_str().ok());
         if let (Era::Handshake, Some(session)) = (self.era, session) {
