@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use gatefold_core::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -14,7 +15,7 @@ use crate::raw::object_fields;
 /// The longest key that providers take, in characters.
 const MAX_KEY: usize = 64;
 /// How many bytes of a digest tell two keys apart that would be written alike.
-const DIGEST_BYTES: usize = 3;
+const DIGEST_DIGITS: usize = 6;
 
 /// An input schema's own keys and the legal ones in their place.
 type LegalKeys = HashMap<String, String>;
@@ -97,9 +98,8 @@ fn plain(key: &str) -> String {
 
 /// A key that no other is written like.
 fn with_digest(plain: &str, key: &str) -> String {
-    let digest = Sha256::digest(key);
-    let digest: String =
-        digest.iter().take(DIGEST_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let digest = Digest::new(Sha256::digest(key).into()).to_string();
+    let digest = &digest[..DIGEST_DIGITS];
     let plain: String = plain.chars().take(MAX_KEY - digest.len() - 1).collect();
     if plain.is_empty() { format!("arg_{digest}") } else { format!("{plain}_{digest}") }
 }
