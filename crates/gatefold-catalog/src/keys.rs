@@ -14,7 +14,7 @@ use crate::raw::object_fields;
 
 /// The longest key that providers take, in characters.
 const MAX_KEY: usize = 64;
-/// How many bytes of a digest tell two keys apart that would be written alike.
+/// How many digits of a digest tell two keys apart that would be written alike.
 const DIGEST_DIGITS: usize = 6;
 
 /// An input schema's own keys and the legal ones in their place.
