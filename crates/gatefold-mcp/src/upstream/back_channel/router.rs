@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::{BackChannel, SharedQuestion, too_many, unsupported};
 use crate::protocol::codes::INTERNAL_ERROR;
-use crate::protocol::methods;
 use crate::upstream::message::{ServerMessage, refused};
 
 /// Finds the request that a question belongs to when the connection does not say.
@@ -79,13 +78,6 @@ impl QuestionRouter {
         abandoned.overflowed.is_some() || abandoned.by_id.values().any(is_other)
     }
 
-    /// Whether a message that names no request may be about one that was given up, by whichever client.
-    fn has_abandoned(&self) -> bool {
-        let mut abandoned = self.abandoned();
-        abandoned.forget_old();
-        abandoned.overflowed.is_some() || !abandoned.by_id.is_empty()
-    }
-
     pub(super) fn abandoned(&self) -> MutexGuard<'_, AbandonedRequests> {
         self.abandoned.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -142,14 +134,9 @@ impl QuestionRouter {
         message: &ServerMessage<'_>,
     ) {
         let callers: Vec<_> = under_way.filter(|channel| channel.has_caller).collect();
-        let is_doubtful = |one: &BackChannel| match message.method.as_deref() {
-            // A client must hear nothing more of a call that it has cancelled itself.
-            Some(methods::LOG_MESSAGE) => self.has_abandoned(),
-            _ => self.is_doubtful(one),
-        };
         if let Some(one) = callers.first()
             && (callers.len() == 1 || are_of_one_client(&callers))
-            && !is_doubtful(one)
+            && !self.is_doubtful(one)
         {
             one.tell(message);
         } else {

@@ -129,33 +129,6 @@ async fn requests_given_up_are_remembered_within_a_bound_and_in_doubt_beyond_it(
     assert!(!router.is_doubtful(&own));
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_log_message_that_may_be_of_a_request_given_up_is_dropped() {
-    let router = QuestionRouter::new();
-    let (sender, mut events) = mpsc::channel(8);
-    let peer = Arc::new(TestClient {
-        client: Some(7),
-        capabilities: ClientCapabilities::default(),
-        answer: None,
-    });
-    let own = Arc::new(BackChannel::new(EventSink::new(sender), Some(peer), None));
-    let given_up = of_client(Some(7), FORMS, None);
-    let text = br#"{"method":"notifications/message","params":{"level":"error","data":1}}"#;
-    let mut is_told = || {
-        router.tell_only([&own].into_iter(), &ServerMessage::read(text).unwrap());
-        events.try_recv().is_ok()
-    };
-    assert!(is_told());
-    router.abandon(1, &given_up);
-    assert!(!is_told(), "its client is the same");
-    router.answered(1);
-    assert!(is_told(), "the server is done with it");
-    router.abandon(2, &given_up);
-    assert!(!is_told());
-    tokio::time::advance(DOUBT).await;
-    assert!(is_told());
-}
-
 #[tokio::test]
 async fn more_questions_than_the_limit_are_refused() {
     let back_channel = back_channel(FORMS, None);
