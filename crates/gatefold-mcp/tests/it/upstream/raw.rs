@@ -12,16 +12,16 @@ use axum::response::Response;
 use axum::routing::post;
 use futures::StreamExt as _;
 use gatefold_core::{Operation, Uri};
-use gatefold_dispatch::{Caller, Event, QuestionMode, RequestMeta};
+use gatefold_dispatch::{Caller, QuestionMode, RequestMeta};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::DropGuard;
 
 use super::asking::{ALL, AskedClient};
 use super::support::{LONG, http as at, trial};
-use super::world::{CallTask, World, listening, text, tool_call};
+use super::world::{World, text, tool_call};
 use crate::serving::serve_router;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -34,11 +34,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         trial("an_answer_beside_the_answers_finds_its_call", elsewhere),
         trial("a_question_beside_the_answers_that_may_be_anybodys_is_refused", anybodys),
         trial("a_malformed_question_is_refused_and_reaches_nobody", malformed),
-        trial("a_log_message_of_a_cancelled_call_reaches_nobody", cancelled),
     ]
 }
-
-const COMPLETE: &str = "notifications/elicitation/complete";
 
 /// A server whose questions come on the stream that belongs to no request.
 struct Server {
@@ -61,12 +58,6 @@ impl Server {
             0 => json!({ "result": result }),
             _ => json!({"error": {"code": code, "message": "not any more"}}),
         }
-    }
-
-    /// Says something on the stream that belongs to no request.
-    async fn notify(&self, method: &str, params: &Value) {
-        let notice = json!({"jsonrpc": "2.0", "method": method, "params": params});
-        self.questions.send(notice.to_string()).await.unwrap();
     }
 }
 
@@ -114,8 +105,7 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
         }}),
         Some("tools/list") => {
             let tool = |name| json!({"name": name, "inputSchema": {"type": "object"}});
-            let tools = ["ask", "elsewhere", "levels", "wait"].map(tool);
-            json!({"result": {"tools": tools}})
+            json!({"result": {"tools": [tool("ask"), tool("elsewhere"), tool("levels")]}})
         }
         Some("prompts/list") => json!({"error": {"code": -32603, "message": "not today"}}),
         Some("resources/list") => {
@@ -140,17 +130,6 @@ async fn take(State(server): State<Arc<Server>>, body: Bytes) -> Response {
             let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
             server.questions.send(answer.to_string()).await.unwrap();
             return respond(200, "text/event-stream", "id: e1\nretry: 60000\ndata: \n\n");
-        }
-        Some("tools/call") if message["params"]["name"] == "wait" => {
-            if server.together.wait().await.is_leader() {
-                server.notify(COMPLETE, &json!({"elicitationId": "began"})).await;
-            }
-            std::future::pending().await
-        }
-        Some("notifications/cancelled") => {
-            server.notify("notifications/message", &json!({"level": "error", "data": 1})).await;
-            server.notify(COMPLETE, &json!({"elicitationId": "cancelled"})).await;
-            return respond(202, "text/plain", "");
         }
         Some("tools/call") => {
             let told = ask(&server, &message["id"], &message["params"]["arguments"]).await;
@@ -280,26 +259,6 @@ async fn malformed() {
             serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(told["code"], -32602, "{question}: {told}");
     }
-}
-
-async fn cancelled() {
-    let (url, _server) = serve(2).await;
-    let world = World::connected(&at("up", &url)).await;
-    let client = AskedClient::saying("{}");
-    let (heard, mut events) = listening();
-    let callers = [(); 2].map(|()| Caller { peer: client.clone(), ..heard.clone() });
-    let cancel = CancellationToken::new();
-    let [given_up, waiting] = callers;
-    let given_up = Caller { cancel: cancel.clone(), ..given_up };
-    let calls = [given_up, waiting].map(|caller| world.start("up__wait", "{}", caller));
-    let mut next = async || match timeout(LONG, events.recv()).await.unwrap().unwrap() {
-        Event::Notice { params, .. } => params.get().to_owned(),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!(next().await, r#"{"elicitationId":"began"}"#);
-    cancel.cancel();
-    assert_eq!(next().await, r#"{"elicitationId":"cancelled"}"#, "the log message before it");
-    calls.iter().for_each(CallTask::abort);
 }
 
 async fn elsewhere() {
