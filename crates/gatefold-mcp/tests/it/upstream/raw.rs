@@ -174,7 +174,7 @@ async fn lists() {
     let (url, _server) = serve(1).await;
     let world = World::connected(&at("up", &url)).await;
     let manifest = world.keeper.last();
-    assert_eq!((manifest.tools().len(), manifest.prompts().len()), (4, 0));
+    assert_eq!((manifest.tools().len(), manifest.prompts().len()), (3, 0));
     let error = world.report("up").status.error.expect("the refusal is shown");
     assert_eq!(error, "its list could not be taken up: `prompts/list` was refused: not today");
     assert_eq!(manifest.resources()[0].key(), "raw://1");
