@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{
     ANNOTATIONS, Field, Kind, Rule, changeable, find, repair, repair_icons, repair_inside, text,
-    written,
+    to_json,
 };
 use crate::raw::with_whole_pairs;
 
@@ -48,7 +48,7 @@ const CONTENTS: [Rule; 4] = [
 
 /// The answer with every member of the kind that the protocol wants. What cannot be repaired becomes a
 /// text, so that nothing is lost. `None` if all is as it should be; that keeps every letter.
-pub fn repaired_answer(answer: &str, kind: AnswerKind) -> Option<String> {
+pub fn repair_answer(answer: &str, kind: AnswerKind) -> Option<String> {
     let whole = with_whole_pairs(answer);
     let shaped = match kind {
         AnswerKind::Tool => tool_result(&whole),
@@ -93,14 +93,14 @@ fn tool_result(answer: &str) -> Repaired {
         set(&mut fields, "content", format!("[{}]", text_block(&unsaid)));
         is_changed = true;
     }
-    is_changed.then(|| written(&fields))
+    is_changed.then(|| to_json(&fields))
 }
 
 fn prompt(answer: &str) -> Repaired {
     let mut fields = changeable(answer)?;
     let mut is_changed = repair(&mut fields, &PROMPT, &mut Vec::new());
     is_changed |= repair_list(&mut fields, "messages", message);
-    is_changed.then(|| written(&fields))
+    is_changed.then(|| to_json(&fields))
 }
 
 /// A message of a prompt. It has one part, so a list of them becomes several messages.
@@ -120,7 +120,7 @@ fn message(message: &str) -> Option<Vec<String>> {
         let mut parts = block(content)?;
         if parts.len() == 1 {
             set(&mut members, "content", parts.remove(0));
-            return Some(vec![written(&members)]);
+            return Some(vec![to_json(&members)]);
         }
         return Some(parts.into_iter().map(|part| written_message(role, part)).collect());
     }
@@ -138,7 +138,7 @@ fn resource(answer: &str) -> Repaired {
         "null" => Some(Vec::new()),
         part => contents(part).map(|repaired| vec![repaired]),
     });
-    is_changed.then(|| written(&fields))
+    is_changed.then(|| to_json(&fields))
 }
 
 /// The contents of a resource: a text, or bytes in base64.
@@ -158,7 +158,7 @@ fn contents(part: &str) -> Repaired {
         set(&mut members, key, json_text(&own));
         is_changed = true;
     }
-    is_changed.then(|| written(&members))
+    is_changed.then(|| to_json(&members))
 }
 
 /// One part of an answer's content; several or none if it is none by itself.
@@ -185,7 +185,7 @@ fn block(part: &str) -> Option<Vec<String>> {
         }
         kind @ ("image" | "audio") => {
             let media = media::Media { kind, data: member("data"), stated: member("mimeType") };
-            match media.repaired() {
+            match media.repair() {
                 None => {}
                 Some(media::Repair::Members { data, media_type }) => {
                     set(&mut members, "data", json_text(&data));
@@ -220,7 +220,7 @@ fn block(part: &str) -> Option<Vec<String>> {
         // A kind from the future: newer clients know it.
         _ => {}
     }
-    is_changed.then(|| vec![written(&members)])
+    is_changed.then(|| vec![to_json(&members)])
 }
 
 fn blocks_of(part: &str) -> Vec<String> {

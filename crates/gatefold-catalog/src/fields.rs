@@ -113,7 +113,7 @@ pub(crate) fn repair_inside(
         && let Some(mut inner) = changeable(value)
         && repair(&mut inner, rules, repairs)
     {
-        let repaired = written(&inner);
+        let repaired = to_json(&inner);
         *value = repaired.into();
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn repair_icons(fields: &mut [Field<'_>], repairs: &mut Vec<String>) 
             continue;
         };
         let repaired = repair(&mut members, &ICON, repairs);
-        kept.push(if repaired { written(&members) } else { icon.get().to_owned() });
+        kept.push(if repaired { to_json(&members) } else { icon.get().to_owned() });
     }
     if repairs.len() > before {
         *value = format!("[{}]", kept.join(",")).into();
@@ -145,7 +145,7 @@ pub(crate) fn changeable(object: &str) -> Option<Vec<Field<'_>>> {
     Some(fields.into_iter().map(|(key, value)| (key, value.into())).collect())
 }
 
-pub(crate) fn written(fields: &[Field<'_>]) -> String {
+pub(crate) fn to_json(fields: &[Field<'_>]) -> String {
     let field =
         |(key, value): &Field<'_>| format!("{}:{value}", serde_json::Value::from(key.as_ref()));
     format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(","))

@@ -9,7 +9,7 @@ use gatefold_core::Digest;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::fields::{Field, changeable, field, written};
+use crate::fields::{Field, changeable, field, to_json};
 use crate::raw::object_fields;
 
 /// The longest key that providers take, in characters.
@@ -45,7 +45,7 @@ pub(crate) fn own_arguments(schema: &str, arguments: &str) -> Option<String> {
             is_changed = true;
         }
     }
-    is_changed.then(|| written(&fields))
+    is_changed.then(|| to_json(&fields))
 }
 
 /// The keys at the top of a schema that providers refuse. A legal key depends on all keys of the schema,

@@ -27,6 +27,7 @@ mod phrasings;
 mod raw;
 mod request;
 mod retrieval;
+pub mod schema_keywords;
 mod search;
 mod signature;
 mod signature_text;
@@ -41,7 +42,7 @@ mod twins;
 mod view;
 
 pub use address::{address, read_address};
-pub use answers::{AnswerKind, repaired_answer};
+pub use answers::{AnswerKind, repair_answer};
 pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};

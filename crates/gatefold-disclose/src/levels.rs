@@ -1,5 +1,6 @@
 //! The first levels of a schema that is too long for an answer, and its parts by their paths.
 
+use gatefold_catalog::schema_keywords::{is_schema, lists_schemas, maps_names};
 use gatefold_catalog::without_spaces;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +36,7 @@ pub(crate) fn shown(schema: &str, place: &str) -> ShownSchema {
     }
     let texts = (0..=LEVELS).rev().map(|depth| cut(&value, depth, place).to_string());
     let text = texts.into_iter().find(|text| text.len() <= SCHEMA_BYTES);
-    let text = text.unwrap_or_else(|| named(&value, place));
+    let text = text.unwrap_or_else(|| name_properties(&value, place));
     ShownSchema { text, is_cut: true }
 }
 
@@ -64,7 +65,7 @@ fn cut(schema: &Value, depth: usize, place: &str) -> Value {
     let member = |(key, value): (&String, &Value)| {
         let place = format!("{place}/{}", escaped(key));
         let value = match value {
-            Value::Object(named) if is_map(key) => {
+            Value::Object(named) if maps_names(key) => {
                 let part = |(name, part): (&String, &Value)| {
                     let place = format!("{place}/{}", escaped(name));
                     (name.clone(), deeper(part, depth, &place))
@@ -77,7 +78,7 @@ fn cut(schema: &Value, depth: usize, place: &str) -> Value {
                     .map(|(index, part)| deeper(part, depth, &format!("{place}/{index}")))
                     .collect()
             }
-            Value::Object(_) if is_part(key) => deeper(value, depth, &place),
+            Value::Object(_) if is_schema(key) => deeper(value, depth, &place),
             other => other.clone(),
         };
         (key.clone(), value)
@@ -90,7 +91,7 @@ fn deeper(part: &Value, depth: usize, place: &str) -> Value {
         return cut(part, depth, place);
     }
     let Value::Object(members) = part else { return part.clone() };
-    let has_parts = members.keys().any(|key| is_map(key) || is_list(key) || is_part(key));
+    let has_parts = members.keys().any(|key| maps_names(key) || is_list(key) || is_schema(key));
     if has_parts { left_out(members, place) } else { part.clone() }
 }
 
@@ -108,7 +109,7 @@ fn left_out(members: &Map<String, Value>, place: &str) -> Value {
 }
 
 /// As many of its properties as there is room for, each left out, and how many there are.
-fn named(schema: &Value, place: &str) -> String {
+fn name_properties(schema: &Value, place: &str) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
     let properties = properties.into_iter().flatten();
     let (mut shown, mut room) = (Map::new(), SCHEMA_BYTES / 2);
@@ -131,31 +132,9 @@ fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Whether a keyword's value is schemas by name.
-fn is_map(key: &str) -> bool {
-    matches!(key, "properties" | "patternProperties" | "dependentSchemas" | "$defs" | "definitions")
-}
-
-/// Whether a keyword's value is a list of schemas.
+/// Whether a list below this keyword is one of schemas.
 fn is_list(key: &str) -> bool {
-    matches!(key, "prefixItems" | "allOf" | "anyOf" | "oneOf" | "items")
-}
-
-/// Whether a keyword's value is one schema.
-fn is_part(key: &str) -> bool {
-    matches!(
-        key,
-        "items"
-            | "contains"
-            | "additionalProperties"
-            | "unevaluatedItems"
-            | "unevaluatedProperties"
-            | "propertyNames"
-            | "not"
-            | "if"
-            | "then"
-            | "else"
-    )
+    key == "items" || lists_schemas(key)
 }
 
 #[cfg(test)]

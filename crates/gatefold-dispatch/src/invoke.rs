@@ -22,7 +22,7 @@ use crate::conversation::unanswered;
 use crate::nesting::NestedTurn;
 use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
 use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
-use crate::repairs::{answer_kind, repaired};
+use crate::repairs::{answer_kind, repair};
 use crate::room::ResultRoom;
 use crate::run::Bound;
 use crate::runtime::Slot;
@@ -255,7 +255,7 @@ impl PinnedTurn {
         let kind = answer_kind(&permit.call().operation);
         let invoked = async {
             let result = slot.setup.source.clone().invoke(permit, context).await;
-            let result = result.map(|outcome| repaired(outcome, kind));
+            let result = result.map(|outcome| repair(outcome, kind));
             // Sources that do not read from elsewhere have taken no place so far.
             if let Ok(Outcome::Done(payload)) = &result {
                 room.admit(payload.json.get().len()).await;

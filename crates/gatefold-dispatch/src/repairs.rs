@@ -1,6 +1,6 @@
 //! What sources answer, as every client takes it.
 
-use gatefold_catalog::{AnswerKind, repaired_answer};
+use gatefold_catalog::{AnswerKind, repair_answer};
 use gatefold_core::{Operation, Outcome, Payload, Suspension, TaskHandle};
 use serde_json::value::RawValue;
 
@@ -13,23 +13,23 @@ pub(crate) fn answer_kind(operation: &Operation) -> AnswerKind {
     }
 }
 
-pub(crate) fn repaired(outcome: Outcome, kind: AnswerKind) -> Outcome {
+pub(crate) fn repair(outcome: Outcome, kind: AnswerKind) -> Outcome {
     match outcome {
         Outcome::Done(Payload { json, is_error }) => {
-            Outcome::Done(Payload { json: repaired_json(json, kind), is_error })
+            Outcome::Done(Payload { json: repair_json(json, kind), is_error })
         }
         Outcome::Suspended(Suspension { questions, state }) => {
-            let questions = repaired_json(questions, AnswerKind::Other);
+            let questions = repair_json(questions, AnswerKind::Other);
             Outcome::Suspended(Suspension { questions, state })
         }
         Outcome::Task(TaskHandle { id, json }) => {
-            Outcome::Task(TaskHandle { id, json: repaired_json(json, AnswerKind::Other) })
+            Outcome::Task(TaskHandle { id, json: repair_json(json, AnswerKind::Other) })
         }
     }
 }
 
-fn repaired_json(json: Box<RawValue>, kind: AnswerKind) -> Box<RawValue> {
-    match repaired_answer(json.get(), kind) {
+fn repair_json(json: Box<RawValue>, kind: AnswerKind) -> Box<RawValue> {
+    match repair_answer(json.get(), kind) {
         Some(text) => RawValue::from_string(text).unwrap_or(json),
         None => json,
     }

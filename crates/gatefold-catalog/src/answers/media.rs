@@ -34,12 +34,12 @@ pub(super) enum Repair {
 
 impl Media<'_> {
     /// What is to be done about it. `None` if it is as it says.
-    pub(super) fn repaired(&self) -> Option<Repair> {
+    pub(super) fn repair(&self) -> Option<Repair> {
         let data = self.data.as_deref().unwrap_or_default();
         let Some(base64) = base64(data).filter(|base64| !base64.is_empty()) else {
             let fault =
                 if data.trim().is_empty() { "without data" } else { "whose data is broken" };
-            return Some(self.told(fault));
+            return Some(self.say(fault));
         };
         let head = &base64[..base64.len().min(HEAD)];
         let head = READER.decode(head).unwrap_or_default();
@@ -53,7 +53,7 @@ impl Media<'_> {
             None if self.kind == "audio" && stated.starts_with("audio/") => {
                 self.members(base64, stated, is_as_written)
             }
-            found => Some(self.embedded(&head, &base64, found)),
+            found => Some(self.embed(&head, &base64, found)),
         }
     }
 
@@ -64,7 +64,7 @@ impl Media<'_> {
         Some(Repair::Members { data: data.into_owned(), media_type: media_type.to_owned() })
     }
 
-    fn told(&self, fault: &str) -> Repair {
+    fn say(&self, fault: &str) -> Repair {
         let stated =
             self.stated.as_deref().map(|stated| format!(" ({stated})")).unwrap_or_default();
         let text = format!("[{}{stated} {fault}]", self.kind);
@@ -73,7 +73,7 @@ impl Media<'_> {
 
     /// A file that no model can look at, as what it is. Its bytes stay encoded: a secret in them would not
     /// be found before they are read.
-    fn embedded(&self, head: &[u8], base64: &str, found: Option<&str>) -> Repair {
+    fn embed(&self, head: &[u8], base64: &str, found: Option<&str>) -> Repair {
         let stated = self.stated.as_deref().unwrap_or_default().to_ascii_lowercase();
         let essence = stated.split(';').next().unwrap_or_default().trim().to_owned();
         // The last character may be cut.

@@ -2,8 +2,8 @@ use super::*;
 
 #[track_caller]
 fn check(kind: AnswerKind, answer: &str, expected: &str) {
-    assert_eq!(repaired_answer(answer, kind).as_deref(), Some(expected));
-    assert_eq!(repaired_answer(expected, kind), None, "twice");
+    assert_eq!(repair_answer(answer, kind).as_deref(), Some(expected));
+    assert_eq!(repair_answer(expected, kind), None, "twice");
 }
 
 #[track_caller]
@@ -14,7 +14,7 @@ fn check_block(block: &str, expected: &str) {
 
 #[track_caller]
 fn stays(kind: AnswerKind, answer: &str) {
-    assert_eq!(repaired_answer(answer, kind), None, "{answer}");
+    assert_eq!(repair_answer(answer, kind), None, "{answer}");
 }
 
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -262,12 +262,12 @@ impl<'a> PlacedDefinition<'a> {
     fn decoded(&mut self, token: &str) -> Option<Span> {
         match text(token)? {
             Cow::Borrowed(inner) => self.whole(inner),
-            Cow::Owned(inner) => self.appended(&inner),
+            Cow::Owned(inner) => self.append(&inner),
         }
     }
 
     /// The span of a text that is written behind the definition.
-    fn appended(&mut self, text: &str) -> Option<Span> {
+    fn append(&mut self, text: &str) -> Option<Span> {
         self.arena.push_str(text);
         span_at(self.arena.len() - text.len(), text.len())
     }

@@ -30,7 +30,7 @@ pub(super) fn decoded<'b>(body: &'b [u8], media_type: Option<&str>) -> Cow<'b, s
     {
         return Cow::Borrowed(text);
     }
-    match named.or_else(|| named_within(body)) {
+    match named.or_else(|| find_declared(body)) {
         Some(named) if named != UTF_8 && named != WINDOWS_1252 => {
             named.decode_without_bom_handling(body).0
         }
@@ -60,7 +60,7 @@ fn also_fits(named: &'static Encoding, body: &[u8]) -> bool {
 }
 
 /// What markup says of itself: `<?xml encoding="...">` or `<meta charset="...">`.
-fn named_within(body: &[u8]) -> Option<&'static Encoding> {
+fn find_declared(body: &[u8]) -> Option<&'static Encoding> {
     let lower = String::from_utf8_lossy(&body[..body.len().min(HEAD)]).to_ascii_lowercase();
     let head = lower.trim_start();
     let behind = match head.strip_prefix("<?xml") {

@@ -69,7 +69,7 @@ fn parse_yaml(text: &str) -> Result<ParsedText, String> {
         Ok(value) => return Ok(value.into()),
         Err(error) => error,
     };
-    let Some((indented, first)) = indentation::repaired(text) else { return Err(error) };
+    let Some((indented, first)) = indentation::indent(text) else { return Err(error) };
     let value = yaml::parse(&indented).map_err(|_| error)?;
     let repair =
         format!("what is in brackets or quotes was indented further, from line {first} on");

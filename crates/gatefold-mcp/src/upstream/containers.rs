@@ -185,7 +185,7 @@ pub(crate) async fn contain(
     domain: &Domain,
     notes: Option<Arc<dyn ContainerNotes>>,
 ) -> Option<(StdioSettings, RunningContainer)> {
-    let (named, note) = named(settings, domain)?;
+    let (named, note) = name_container(settings, domain)?;
     let end = Arc::new(ContainerEnd {
         is_ours: named.args != settings.args,
         engine: StdioSettings { env: settings.env.clone(), ..note.engine() },
@@ -196,7 +196,10 @@ pub(crate) async fn contain(
 }
 
 /// The settings that give a container a name, and the note of it. `None` if the command runs none.
-fn named(settings: &StdioSettings, domain: &Domain) -> Option<(StdioSettings, ContainerNote)> {
+fn name_container(
+    settings: &StdioSettings,
+    domain: &Domain,
+) -> Option<(StdioSettings, ContainerNote)> {
     let mut settings = settings.clone();
     let args: Vec<_> = settings.args.iter().map(String::as_str).collect();
     let run = container_run(&settings.command, &args)?;
@@ -393,7 +396,7 @@ mod tests {
     #[track_caller]
     fn check(line: &str, started: &str, ended: &str) {
         let domain = Domain::parse("box").unwrap();
-        let (named, note) = named(&settings(line), &domain).expect("it runs a container");
+        let (named, note) = name_container(&settings(line), &domain).expect("it runs a container");
         let own = match &note.container {
             ContainerName::Name(name) => name.clone(),
             ContainerName::IdFile(_) => String::new(),
@@ -442,7 +445,7 @@ mod tests {
     fn other_commands_run_no_container() {
         let domain = Domain::parse("box").unwrap();
         for line in ["docker exec -i a b", "docker compose up", "npx run", "env", "sh -c docker"] {
-            assert!(named(&settings(line), &domain).is_none(), "{line}");
+            assert!(name_container(&settings(line), &domain).is_none(), "{line}");
         }
     }
 
@@ -453,7 +456,7 @@ mod tests {
             ("TOKEN".to_owned(), Secret::new("hidden")),
             ("DOCKER_HOST".to_owned(), Secret::new("ssh://engine")),
         ];
-        let (_, note) = named(&settings, &Domain::parse("box").unwrap()).unwrap();
+        let (_, note) = name_container(&settings, &Domain::parse("box").unwrap()).unwrap();
         let text = serde_json::to_string(&note).unwrap();
         assert!(text.contains("ssh://engine") && !text.contains("hidden"), "{text}");
         assert_eq!(serde_json::from_str::<ContainerNote>(&text).unwrap(), note);

@@ -124,7 +124,7 @@ impl StatusRefusal {
         let (status, headers) = (response.status(), response.headers());
         let target = headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let moved_to = target.filter(|_| status.is_redirection()).and_then(|target| {
-            let address = respelled(own, target)?;
+            let address = respell(own, target)?;
             Some(secrets.mask(&address).into_owned())
         });
         Self { status, retry_after: asked_wait(headers), moved_to }
@@ -165,7 +165,7 @@ impl fmt::Display for StatusRefusal {
 /// The address of a redirect that leads to the same place, with or without a slash at its end, or
 /// encrypted. It is our own, respelled: servers behind a proxy often do not know their scheme and port.
 /// The query is left out, as it may be a secret.
-fn respelled(own: &Url, target: &str) -> Option<String> {
+fn respell(own: &Url, target: &str) -> Option<String> {
     let to = own.join(target).ok()?;
     let is_same_path = to.path().trim_end_matches('/') == own.path().trim_end_matches('/');
     let is_web = matches!(to.scheme(), "http" | "https");
@@ -201,7 +201,7 @@ mod tests {
             ("http://a.example/mcp", "ftp://a.example/mcp/", None),
             ("http://a.example/mcp", "/mcp", None),
         ] {
-            let told = respelled(&own.parse().unwrap(), target);
+            let told = respell(&own.parse().unwrap(), target);
             assert_eq!(told.as_deref(), expected, "{own} {target}");
         }
     }

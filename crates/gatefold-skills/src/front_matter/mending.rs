@@ -17,7 +17,7 @@ const DEPTH: usize = 2;
 
 /// Front matter after a second try.
 #[derive(Debug, Default)]
-pub(super) struct Mended {
+pub(super) struct MendedText {
     /// None where nothing had to change.
     pub(super) text: Option<String>,
     pub(super) notes: Vec<MendNote>,
@@ -29,11 +29,11 @@ pub(super) struct MendNote {
     /// Counted from 0.
     pub(super) line: usize,
     key: String,
-    what: Mend,
+    what: MendKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mend {
+enum MendKind {
     Quoted,
     Untabbed,
     /// YAML takes the rest for a comment, and it may be one.
@@ -44,11 +44,11 @@ impl MendNote {
     pub(super) fn message(&self) -> String {
         let key = &self.key;
         match self.what {
-            Mend::Quoted => {
+            MendKind::Quoted => {
                 format!("`{key}` was read as a text, which YAML would not do: put it in quotes")
             }
-            Mend::Untabbed => format!("`{key}` is indented with tabs: use spaces"),
-            Mend::Commented => format!(
+            MendKind::Untabbed => format!("`{key}` is indented with tabs: use spaces"),
+            MendKind::Commented => format!(
                 "`{key}` ends before ` #`, where a comment begins: put it in quotes if the rest belongs \
                  to it"
             ),
@@ -57,17 +57,17 @@ impl MendNote {
 }
 
 /// Mends a text. `root` is what it means as it is, if it can be read.
-pub(super) fn mend(front: &str, root: Option<&Node>) -> Mended {
+pub(super) fn mend(front: &str, root: Option<&Node>) -> MendedText {
     let root = root.filter(|root| matches!(root.value, Value::Table(_)));
     mend_lines(front, root, DEPTH)
 }
 
-fn mend_lines(text: &str, root: Option<&Node>, depth: usize) -> Mended {
-    let mut mended = Mended::default();
+fn mend_lines(text: &str, root: Option<&Node>, depth: usize) -> MendedText {
+    let mut mended = MendedText::default();
     let mut out = String::with_capacity(text.len());
     let mut has_changed = false;
     for entry in entries(text) {
-        let changed = entry.mended(root, depth, &mut mended.notes);
+        let changed = entry.mend(root, depth, &mut mended.notes);
         has_changed |= changed.is_some();
         out.push_str(changed.as_deref().unwrap_or(entry.raw));
     }
@@ -119,12 +119,7 @@ fn head(line: &str) -> Option<(&str, &str)> {
 
 impl EntryLines<'_> {
     /// The entry in a form that can be read as it is meant, if it has to change.
-    fn mended(
-        &self,
-        root: Option<&Node>,
-        depth: usize,
-        notes: &mut Vec<MendNote>,
-    ) -> Option<String> {
+    fn mend(&self, root: Option<&Node>, depth: usize, notes: &mut Vec<MendNote>) -> Option<String> {
         if self.key.is_empty() {
             return None;
         }
@@ -137,31 +132,31 @@ impl EntryLines<'_> {
             None => self.reads(self.raw, is_text),
         };
         let hidden = if is_text { self.hidden_part() } else { None };
-        if is_readable && hidden != Some(Mend::Quoted) {
+        if is_readable && hidden != Some(MendKind::Quoted) {
             hidden.into_iter().for_each(note);
             return None;
         }
-        let untabbed = self.untabbed();
-        if let Some(text) = untabbed.filter(|text| self.reads(text, is_text)) {
-            note(Mend::Untabbed);
+        let replace_tabs = self.replace_tabs();
+        if let Some(text) = replace_tabs.filter(|text| self.reads(text, is_text)) {
+            note(MendKind::Untabbed);
             return Some(text);
         }
         if !is_text && self.value.is_empty() && depth > 1 {
-            return self.mended_within(depth, notes);
+            return self.mend_within(depth, notes);
         }
         let text = self.text();
         // Brackets and quotes alone are no text that anybody meant.
         if !text.contains(char::is_alphanumeric) {
             return None;
         }
-        note(Mend::Quoted);
+        note(MendKind::Quoted);
         let quoted = serde_json::to_string(&text).expect("a text is valid JSON");
         let more = self.raw.matches('\n').count();
         Some(format!("{}: {quoted}{}", self.key, "\n".repeat(more)))
     }
 
     /// Mends the entries of a mapping below this entry.
-    fn mended_within(&self, depth: usize, notes: &mut Vec<MendNote>) -> Option<String> {
+    fn mend_within(&self, depth: usize, notes: &mut Vec<MendNote>) -> Option<String> {
         let (first, rest) = self.raw.split_once('\n')?;
         let indent = rest.lines().find(|line| !line.trim().is_empty())?;
         let indent = &indent[..indent.len() - indent.trim_start_matches(' ').len()];
@@ -170,7 +165,7 @@ impl EntryLines<'_> {
             None => line.trim().is_empty().then_some("\n"),
         });
         let within: String = lines.collect::<Option<_>>()?;
-        let Mended { text, notes: inner } = mend_lines(&within, None, depth - 1);
+        let MendedText { text, notes: inner } = mend_lines(&within, None, depth - 1);
         let text = text?;
         let lines = text.split_inclusive('\n').flat_map(|line| [indent, line]);
         let whole: String = [first, "\n"].into_iter().chain(lines).collect();
@@ -190,9 +185,9 @@ impl EntryLines<'_> {
 
     /// What YAML would silently leave out of a text: a word after `!` is a tag, and ` #` begins a
     /// comment. With a letter right behind it, as in `#4711`, it is more likely a number or a topic.
-    fn hidden_part(&self) -> Option<Mend> {
+    fn hidden_part(&self) -> Option<MendKind> {
         if self.value.starts_with('!') && !self.value.starts_with("!!") {
-            return Some(Mend::Quoted);
+            return Some(MendKind::Quoted);
         }
         if self.value.starts_with(['"', '\'', '|', '>', '&', '*', '#', '[', '{', '!']) {
             return None;
@@ -203,11 +198,11 @@ impl EntryLines<'_> {
             std::iter::once(self.value).chain(own).filter_map(|line| line.split_once(" #"));
         let (_, rest) = comments.next()?;
         let is_word = rest.starts_with(char::is_alphanumeric);
-        Some(if is_word { Mend::Quoted } else { Mend::Commented })
+        Some(if is_word { MendKind::Quoted } else { MendKind::Commented })
     }
 
     /// The entry with each tab at the start of a line as two spaces, if there is one.
-    fn untabbed(&self) -> Option<String> {
+    fn replace_tabs(&self) -> Option<String> {
         let mut has_tab = false;
         let line = |line: &str| {
             let words = line.trim_start_matches([' ', '\t']);

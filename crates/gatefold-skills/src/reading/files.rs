@@ -8,7 +8,7 @@ use gatefold_core::Digest;
 use sha2::{Digest as _, Sha256};
 
 use super::budget::ReadingBudget;
-use super::links::{Followed, Links};
+use super::links::{LinkTarget, Links};
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::limits::{FILE_DEPTH, FILES, FOLDERS, SKILL_BYTES, TOTAL_BYTES};
 use crate::names::{is_left_out, shown, unseen};
@@ -106,8 +106,8 @@ impl<'a> FileWalk<'a> {
         depth: usize,
     ) -> Result<(), TooMuch> {
         match self.links.follow(folder, &entry.name) {
-            Ok(Followed::Folder(inner)) => self.inner(Ok(inner), &path, depth),
-            Ok(Followed::File(folder, name)) => self.file(&folder, name, path),
+            Ok(LinkTarget::Folder(inner)) => self.inner(Ok(inner), &path, depth),
+            Ok(LinkTarget::File(folder, name)) => self.file(&folder, name, path),
             Err(fault) => {
                 let path = format!("{}/{path}", self.path);
                 let path = path.trim_start_matches('/');

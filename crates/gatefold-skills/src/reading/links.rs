@@ -26,7 +26,7 @@ pub(super) struct Links {
 }
 
 /// What a link leads to.
-pub(super) enum Followed {
+pub(super) enum LinkTarget {
     Folder(OpenFolder),
     /// The folder of a file, and the file's name in it.
     File(OpenFolder, OsString),
@@ -70,7 +70,11 @@ impl Links {
     }
 
     /// What a link in a folder leads to.
-    pub(super) fn follow(&self, folder: &OpenFolder, name: &OsStr) -> Result<Followed, LinkFault> {
+    pub(super) fn follow(
+        &self,
+        folder: &OpenFolder,
+        name: &OsStr,
+    ) -> Result<LinkTarget, LinkFault> {
         let own = folder.place().path();
         let path = own.join(name);
         let written = fs::read_link(&path).unwrap_or_default();
@@ -112,8 +116,8 @@ impl Links {
             return Ok((folder.clone(), entry.name.clone()));
         }
         match self.follow(folder, &entry.name)? {
-            Followed::File(folder, name) => Ok((folder, name)),
-            Followed::Folder(inner) => {
+            LinkTarget::File(folder, name) => Ok((folder, name)),
+            LinkTarget::Folder(inner) => {
                 let target = shown(inner.place().path().as_os_str());
                 Err(LinkFault::Special { target })
             }
@@ -122,7 +126,7 @@ impl Links {
 }
 
 /// Opens what lies below a folder that was named.
-fn open(base: &Path, real: &Path, is_folder: bool) -> Result<Followed, ReadError> {
+fn open(base: &Path, real: &Path, is_folder: bool) -> Result<LinkTarget, ReadError> {
     let below = real.strip_prefix(base).unwrap_or(Path::new(""));
     // A file may be named itself, and then its folder is where it is opened from.
     let (base, below) = match (is_folder, base.parent()) {
@@ -130,8 +134,8 @@ fn open(base: &Path, real: &Path, is_folder: bool) -> Result<Followed, ReadError
         _ => (base, below),
     };
     if is_folder {
-        return Ok(Followed::Folder(OpenFolder::root(base)?.descend(below)?));
+        return Ok(LinkTarget::Folder(OpenFolder::root(base)?.descend(below)?));
     }
     let folder = OpenFolder::root(base)?.descend(below.parent().unwrap_or(Path::new("")))?;
-    Ok(Followed::File(folder, real.file_name().unwrap_or_default().to_owned()))
+    Ok(LinkTarget::File(folder, real.file_name().unwrap_or_default().to_owned()))
 }

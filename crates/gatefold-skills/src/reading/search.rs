@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::budget::ReadingBudget;
 use super::files::{CollectedFiles, FileWalk};
 use super::headings;
-use super::links::{Followed, Links};
+use super::links::{LinkTarget, Links};
 use crate::folder::{EntryShape, FolderEntry, OpenFolder, ReadError};
 use crate::front_matter::{self, FrontMatter};
 use crate::limits::{FOLDERS, FRONT_MATTER_BYTES, MAIN_BYTES, SEARCH_DEPTH, SKILLS};
@@ -119,11 +119,11 @@ impl<'a> Search<'a> {
             }
             EntryShape::File { .. } if is_single => self.single_file(folder, entry, path),
             EntryShape::Link => match self.links.follow(folder, &entry.name) {
-                Ok(Followed::Folder(inner)) => {
+                Ok(LinkTarget::Folder(inner)) => {
                     self.folder(Ok(inner), &entry.name, place, &path);
                 }
-                Ok(Followed::File(..)) if is_single => self.single_file(folder, entry, path),
-                Ok(Followed::File(..)) => {}
+                Ok(LinkTarget::File(..)) if is_single => self.single_file(folder, entry, path),
+                Ok(LinkTarget::File(..)) => {}
                 Err(fault) => self.budget.leave_out_link(&path, &fault, Severity::Warning),
             },
             EntryShape::Special if is_markdown => {

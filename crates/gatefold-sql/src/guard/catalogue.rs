@@ -45,11 +45,11 @@ impl Inspector<'_> {
         if !self.tells_catalogue || self.schema.table(schema.as_deref(), &name).is_some() {
             return Ok(None);
         }
-        let Some(told) = told_rows(self.schema, schema.as_deref(), &name.to_ascii_lowercase())
+        let Some(told) = catalogue_rows(self.schema, schema.as_deref(), &name.to_ascii_lowercase())
         else {
             return Ok(None);
         };
-        let text = told.written(self.dialect(), (!is_aliased).then_some(&*name))?;
+        let text = told.to_sql(self.dialect(), (!is_aliased).then_some(&*name))?;
         self.edits.replace(first.span, last.span, text)?;
         let relation = Relation { schema, ..told.relation(name) };
         Ok(Some(relation))
@@ -84,7 +84,7 @@ impl Inspector<'_> {
         let rows = table.map(|table| column_infos(&table.table)).unwrap_or_default();
         let columns = &["cid", "name", "type", "notnull", "dflt_value", "pk"];
         let told = CatalogueRows { columns, rows };
-        let text = told.written(self.dialect(), (!is_aliased).then_some(&*name))?;
+        let text = told.to_sql(self.dialect(), (!is_aliased).then_some(&*name))?;
         self.edits.replace_call(self.tokens, last.span, text)?;
         Ok(Some(told.relation(name)))
     }
@@ -97,9 +97,9 @@ impl CatalogueRows {
     }
 
     /// A subquery with these rows.
-    fn written(&self, dialect: Dialect, alias: Option<&str>) -> Result<String, GuardError> {
+    fn to_sql(&self, dialect: Dialect, alias: Option<&str>) -> Result<String, GuardError> {
         let quoted = |name: &str| dialect.quoted(name);
-        let row = |row: &[Cell]| row.iter().map(|cell| cell.written(dialect)).collect::<Vec<_>>();
+        let row = |row: &[Cell]| row.iter().map(|cell| cell.to_sql(dialect)).collect::<Vec<_>>();
         let names: Vec<_> = self.columns.iter().map(|name| quoted(name)).collect();
         let select = |values: Vec<String>| {
             let values = values.iter().zip(&names);
@@ -148,7 +148,7 @@ impl Cell {
         text.map_or(Self::Null, |text| Self::Text(text.clone()))
     }
 
-    fn written(&self, dialect: Dialect) -> String {
+    fn to_sql(&self, dialect: Dialect) -> String {
         match self {
             Self::Null => "NULL".to_owned(),
             Self::Number(number) => number.to_string(),
@@ -164,7 +164,11 @@ impl Cell {
 }
 
 /// The rows of a part of the catalogue, by its name in lower case; of too many, one more than may be.
-fn told_rows(visible: &VisibleSchema, schema: Option<&str>, name: &str) -> Option<CatalogueRows> {
+fn catalogue_rows(
+    visible: &VisibleSchema,
+    schema: Option<&str>,
+    name: &str,
+) -> Option<CatalogueRows> {
     let schema = schema.map(str::to_ascii_lowercase);
     let tables = visible.tables();
     let of_tables = |columns: &'static [&'static str], row: &dyn Fn(&VisibleTable) -> Vec<Cell>| {

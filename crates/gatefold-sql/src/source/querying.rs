@@ -74,7 +74,7 @@ impl DatabaseSource {
         let max_bytes = usize::try_from(limit).unwrap_or(usize::MAX);
         let timeout = call.timeout();
         let bounds = QueryBounds { max_rows, max_bytes, timeout };
-        let sql = questions::unwrapped(&asked.sql);
+        let sql = questions::strip_wrapping(&asked.sql);
         if let Some(question) = questions::question(sql) {
             return self.answer_question(call, question).await;
         }
@@ -167,7 +167,7 @@ impl DatabaseSource {
 
     pub(super) async fn explain(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
         let asked: ExplainArguments = arguments::read(call.arguments)?;
-        let written = questions::unwrapped(&asked.sql);
+        let written = questions::strip_wrapping(&asked.sql);
         // The word that asks for a plan is not needed here.
         let sql = match questions::question(written) {
             Some(SchemaQuestion::Plan(sql)) => sql,

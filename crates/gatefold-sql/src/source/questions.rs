@@ -18,7 +18,7 @@ pub(super) enum SchemaQuestion {
 
 /// Takes off what stands around a statement: the fence of a code block, a label, quotes around all of
 /// it, and a client's own end.
-pub(super) fn unwrapped(sql: &str) -> &str {
+pub(super) fn strip_wrapping(sql: &str) -> &str {
     let mut text = sql.trim();
     if let Some(inner) = text.strip_prefix("```") {
         let inner = inner.trim_end();
@@ -206,7 +206,7 @@ mod tests {
             ("\"a\" UNION SELECT \"b\"", "\"a\" UNION SELECT \"b\""),
             ("SELECT 'sql: 1'", "SELECT 'sql: 1'"),
         ] {
-            assert_eq!(unwrapped(written), expected, "{written}");
+            assert_eq!(strip_wrapping(written), expected, "{written}");
         }
     }
 

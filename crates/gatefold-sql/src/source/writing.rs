@@ -46,7 +46,7 @@ struct FormAnswer {
 impl DatabaseSource {
     pub(super) async fn execute(&self, call: &ToolCall<'_>) -> Result<Payload, ToolError> {
         let asked: ExecuteArguments = arguments::read(call.arguments)?;
-        let sql = questions::unwrapped(&asked.sql);
+        let sql = questions::strip_wrapping(&asked.sql);
         let checked = self.checked(sql, GuardedUse::Write).await?;
         let StatementKind::Write { verb, table } = &checked.kind else {
             let message = "this statement only reads; use `query` for it";

@@ -7,7 +7,7 @@ use super::{Definition, EntryPlaces, PlacedDefinition};
 use crate::address::MAX_URI;
 use crate::fields::{
     ANNOTATIONS, Field, Kind, Rule, changeable, field, find, members, name, repair, repair_icons,
-    repair_inside, text, written,
+    repair_inside, text, to_json,
 };
 use crate::raw::object_fields;
 
@@ -40,7 +40,7 @@ pub(super) fn read_prompt(raw: &str) -> Result<Definition<'_>, String> {
     repair(&mut fields, &PROMPT, &mut repairs);
     repair_arguments(&mut fields, &mut repairs);
     repair_icons(&mut fields, &mut repairs);
-    let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
+    let raw = if repairs.is_empty() { raw.into() } else { to_json(&fields).into() };
     Ok(Definition { key, raw, repairs })
 }
 
@@ -63,7 +63,7 @@ pub(super) fn read_resource<'a>(raw: &'a str, key: &str) -> Result<Definition<'a
         repairs.push("it had no `name`".to_owned());
         fields.push(("name".into(), serde_json::Value::from(uri.as_str()).to_string().into()));
     }
-    let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
+    let raw = if repairs.is_empty() { raw.into() } else { to_json(&fields).into() };
     Ok(Definition { key: uri, raw, repairs })
 }
 
@@ -81,7 +81,7 @@ fn repair_arguments(fields: &mut [Field<'_>], repairs: &mut Vec<String>) {
             continue;
         };
         let repaired = repair(&mut members, &ARGUMENT, repairs);
-        kept.push(if repaired { written(&members) } else { argument.get().to_owned() });
+        kept.push(if repaired { to_json(&members) } else { argument.get().to_owned() });
     }
     if repairs.len() > before {
         *value = format!("[{}]", kept.join(",")).into();

@@ -7,27 +7,8 @@ use serde_json::{Map, Value, json};
 
 use super::NOTED;
 use crate::one_line;
+use crate::schema_keywords::{is_schema, lists_schemas, maps_names};
 
-/// Members whose value maps names to schemas.
-const MAPS: [&str; 6] =
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"];
-/// Members whose value is a schema.
-const SCHEMAS: [&str; 12] = [
-    "additionalProperties",
-    "items",
-    "additionalItems",
-    "contains",
-    "propertyNames",
-    "not",
-    "if",
-    "then",
-    "else",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-    "contentSchema",
-];
-/// Members whose value is a list of schemas.
-const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Members where `null` is a value like any other.
 const FREE: [&str; 4] = ["default", "const", "example", "examples"];
 
@@ -36,7 +17,7 @@ const NAMED: usize = 3;
 
 /// A schema with maps where maps belong, and without the members that are `null`, as the text and what
 /// was repaired. `None` if there is nothing to repair, or if it is nested too deeply to be read.
-pub(super) fn repaired(member: &str, schema: &str) -> Option<(String, String)> {
+pub(super) fn repair(member: &str, schema: &str) -> Option<(String, String)> {
     let mut value = serde_json::from_str::<Value>(schema).ok()?;
     let mut repairs = Repairs { path: vec![member.to_owned()], named: Vec::new(), count: 0 };
     repairs.schema(&mut value);
@@ -78,11 +59,11 @@ impl Repairs {
         for (key, value) in members.iter_mut() {
             let key = key.as_str();
             self.within(key, |own| {
-                if MAPS.contains(&key) {
+                if maps_names(key) {
                     own.map(key, value);
-                } else if SCHEMAS.contains(&key) {
+                } else if is_schema(key) {
                     own.part(value);
-                } else if LISTS.contains(&key) {
+                } else if lists_schemas(key) {
                     own.list(value);
                 } else if key == "dependentRequired" && !value.is_object() {
                     own.replace(value, json!({}));
@@ -97,8 +78,8 @@ impl Repairs {
     fn drop_members(&mut self, members: &mut Map<String, Value>) {
         let is_void = |key: &str, value: &Value| match value {
             Value::Null => !FREE.contains(&key),
-            Value::Array(items) => items.is_empty() && (LISTS.contains(&key) || key == "enum"),
-            _ => key == "required" || LISTS.contains(&key),
+            Value::Array(items) => items.is_empty() && (lists_schemas(key) || key == "enum"),
+            _ => key == "required" || lists_schemas(key),
         };
         members.retain(|key, value| {
             let stays = !is_void(key, value);

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{Definition, PlacedDefinition, ToolPlaces, schema};
 use crate::fields::{
-    Kind, Rule, field, find, members, name, repair, repair_icons, repair_inside, text, written,
+    Kind, Rule, field, find, members, name, repair, repair_icons, repair_inside, text, to_json,
 };
 use crate::keys;
 use crate::raw::object_fields;
@@ -45,14 +45,14 @@ pub(super) fn read(raw: &str) -> Result<Definition<'_>, String> {
     repair_inside(&mut fields, "execution", &EXECUTION, &mut repairs);
     for (member, value) in &mut fields {
         if matches!(&**member, "inputSchema" | "outputSchema")
-            && let Some((schema, note)) = schema::repaired(member, value)
+            && let Some((schema, note)) = schema::repair(member, value)
         {
             *value = schema.into();
             repairs.push(note);
         }
     }
     repair_icons(&mut fields, &mut repairs);
-    let raw = if repairs.is_empty() { raw.into() } else { written(&fields).into() };
+    let raw = if repairs.is_empty() { raw.into() } else { to_json(&fields).into() };
     Ok(Definition { key, raw, repairs })
 }
 
@@ -80,7 +80,7 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Too
         ui_resource: ui_resource.and_then(|token| placed.decoded(token)),
         for_apps_only: visibility.is_some_and(leaves_out_models),
         group: None,
-        listed_schema: keys::legal_schema(schema).and_then(|legal| placed.appended(&legal)),
+        listed_schema: keys::legal_schema(schema).and_then(|legal| placed.append(&legal)),
     })
 }
 

@@ -6,7 +6,7 @@ const GROWTH_LIMIT: usize = 4;
 
 /// The same text with every line indented that continues brackets or quotes, and the number of the first one.
 /// `None` if there are no such lines, or far too deep ones. Spaces before such a line mean nothing, so the value stays the same.
-pub(super) fn repaired(text: &str) -> Option<(String, usize)> {
+pub(super) fn indent(text: &str) -> Option<(String, usize)> {
     let mut scan = LineScan::default();
     let mut out = String::with_capacity(text.len() + text.len() / 8);
     let mut first = None;
