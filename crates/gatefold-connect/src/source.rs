@@ -246,6 +246,7 @@ impl HttpApi {
             }
             HttpAnswer::Redirect(redirect) => ReceivedAnswer::of_redirect(&redirect),
         };
+        // It is given the text without secrets: of one that it takes apart, no mask finds the pieces.
         let program = prepared.action.extract.as_deref();
         let text = program.and_then(|_| answer.extractable(&prepared.action, &secrets));
         let extracted = match program.zip(text.as_deref()) {

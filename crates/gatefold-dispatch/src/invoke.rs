@@ -255,6 +255,7 @@ impl PinnedTurn {
         let kind = answer_kind(&permit.call().operation);
         let invoked = async {
             let result = slot.setup.source.clone().invoke(permit, context).await;
+            // Here once for all kinds of sources, before what a client gets is counted, shortened or kept.
             let result = result.map(|outcome| repair(outcome, kind));
             // Sources that do not read from elsewhere have taken no place so far.
             if let Ok(Outcome::Done(payload)) = &result {

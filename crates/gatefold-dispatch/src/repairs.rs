@@ -30,6 +30,7 @@ pub(crate) fn repair(outcome: Outcome, kind: AnswerKind) -> Outcome {
 
 fn repair_json(json: Box<RawValue>, kind: AnswerKind) -> Box<RawValue> {
     match repair_answer(json.get(), kind) {
+        // An answer that its source wrote is still better than none.
         Some(text) => RawValue::from_string(text).unwrap_or(json),
         None => json,
     }

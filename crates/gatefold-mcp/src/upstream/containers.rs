@@ -337,6 +337,7 @@ impl RunningContainer {
             None
         });
         let mut running = running();
+        // One more is still ended by whoever holds it, and by its note.
         if running.len() < CONTAINERS {
             running.push(end.clone());
         }

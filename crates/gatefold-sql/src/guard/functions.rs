@@ -138,6 +138,7 @@ impl Inspector<'_> {
             let what = format!("the function `{name}`");
             return Err(refused(what, refused_standing(&own, standing)));
         }
+        // The server writes the body of such a function into a plan.
         self.calls_own = true;
         let text = self.full_name(&own);
         self.edits.replace(first.span, last.span, text)?;
