@@ -20,6 +20,7 @@ mod credentials;
 mod dispatcher;
 mod first_lists;
 mod invoke;
+mod journal;
 mod limits;
 mod nested;
 mod nesting;
@@ -66,6 +67,10 @@ pub use credentials::{
     RefusalCause, SignInLink, StaticCredentials,
 };
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
+pub use journal::{
+    Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS, Run,
+    RunEvent, RunId, RunKind, RunOutcome,
+};
 pub use limits::Limits;
 pub use nested::{NestedCaller, NestedOptions, ResourceAccess};
 pub use notes::{Note, NoteText, Notes};

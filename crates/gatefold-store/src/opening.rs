@@ -68,6 +68,7 @@ impl Store {
                 results_sealer: results::sealer(&seal_key),
                 seal_key,
                 digests,
+                journaled: Notify::default(),
                 uses,
                 _tasks: tasks,
             }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use gatefold_core::{Clock, Timestamp};
 use gatefold_dispatch::{PastUse, SealKey};
 use sqlx::SqliteConnection;
-use tokio::sync::{Mutex, MutexGuard, mpsc};
+use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::StoreError;
@@ -38,6 +38,8 @@ pub(crate) struct StoreInner {
     pub(crate) seal_key: SealKey,
     pub(crate) digests: DigestKey,
     pub(crate) results_sealer: Arc<Sealer>,
+    /// Tells whoever follows a run of events that this process wrote.
+    pub(crate) journaled: Notify,
     /// Past queries on their way to the database.
     pub(crate) uses: mpsc::Sender<PastUse>,
     /// The tasks for recovery, retention and past queries. They end with the store.

@@ -14,6 +14,7 @@ mod providers;
 mod records;
 mod results;
 mod retention;
+mod runs;
 mod sign_ins;
 mod sources;
 mod used;
