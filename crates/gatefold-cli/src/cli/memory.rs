@@ -12,24 +12,40 @@ const INTERVAL: Duration = Duration::from_secs(5);
 /// unused gateway, such as its status, take some time too.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Returns memory each time the gateway becomes idle after some activity.
+/// While the gateway works, memory is returned once in so many intervals, and only if it has grown by so much.
+const INTERVALS_AT_WORK: u32 = 3;
+const GROWTH_BYTES: u64 = 24 << 20;
+
+/// Returns memory each time the gateway becomes idle after some activity, and while it works as
+/// long as it is much larger than it once was.
 ///
 /// The C library keeps freed memory: after a thousand clients had come and gone, a gateway that
 /// used 6 MiB held 92 MiB, and more after each further thousand.
-pub(super) async fn give_back_when_quiet() {
+pub(super) async fn give_back_when_unused() {
     let metrics = Handle::current().metrics();
     let mut worked = worked_for(&metrics);
-    let mut is_due = false;
+    let mut least = u64::MAX;
+    let mut at_work = 0;
     loop {
         sleep(INTERVAL).await;
         let now = worked_for(&metrics);
         let is_quiet = now.saturating_sub(worked) < QUIET;
         worked = now;
-        if is_quiet && is_due {
+        let resident = resident_bytes();
+        least = least.min(resident);
+        let is_due = if is_quiet {
+            at_work > 0
+        } else {
+            at_work += 1;
+            at_work % INTERVALS_AT_WORK == 0 && resident > least.saturating_add(GROWTH_BYTES)
+        };
+        if is_due {
             // It takes milliseconds, and holds locks that allocations need.
             drop(tokio::task::spawn_blocking(give_back).await);
         }
-        is_due = !is_quiet;
+        if is_quiet {
+            at_work = 0;
+        }
     }
 }
 
@@ -53,6 +69,14 @@ pub(super) fn bound_what_is_kept() {
         c_library::mallopt(c_library::M_MMAP_THRESHOLD, RETURNED_BYTES);
         c_library::mallopt(c_library::M_TRIM_THRESHOLD, KEPT_BYTES);
     }
+}
+
+/// Of this process; nothing where the kernel does not tell.
+fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    pages.map_or(0, |pages| pages * u64::try_from(rustix::param::page_size()).unwrap_or(0))
 }
 
 fn give_back() {

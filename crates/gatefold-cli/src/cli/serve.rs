@@ -48,7 +48,7 @@ pub(super) async fn run(
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     let judging = tokio::spawn(app.clone().keep_judging_patterns());
     memory::bound_what_is_kept();
-    let giving_back = tokio::spawn(memory::give_back_when_quiet());
+    let giving_back = tokio::spawn(memory::give_back_when_unused());
     let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;
     let served = async {
         announce(&app, listener.local_addr()?);
