@@ -2,6 +2,7 @@
 //! servers.
 
 mod apps;
+mod cancelled;
 mod edge;
 mod errors;
 mod identity;
@@ -28,6 +29,7 @@ pub(crate) use self::stdio::run_if_asked;
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         apps::trials(),
+        cancelled::trials(),
         errors::trials(),
         identity::trials(),
         limits::trials(),
