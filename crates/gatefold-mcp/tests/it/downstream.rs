@@ -3,6 +3,7 @@
 
 mod apps;
 mod cancelled;
+mod capable;
 mod edge;
 mod errors;
 mod identity;
@@ -30,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         apps::trials(),
         cancelled::trials(),
+        capable::trials(),
         errors::trials(),
         identity::trials(),
         limits::trials(),
