@@ -4,6 +4,7 @@
 //! data, so that policy, ranking and rendering can be tested without any of those. It does know
 //! `serde_json`'s raw values, because arguments and results keep the text in which they arrived.
 
+mod abilities;
 mod cache;
 mod call;
 mod clock;
@@ -21,6 +22,7 @@ mod secret;
 mod target;
 mod token;
 
+pub use abilities::{AbleClients, ClientAbilities};
 pub use cache::BoundedCache;
 pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,

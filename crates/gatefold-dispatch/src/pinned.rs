@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Request, ResolvedEntry, View};
 use gatefold_core::{
-    CallError, CallId, Domain, Operation, Outcome, Payload, Principal, Resume, Timestamp, ToolId,
-    UpstreamIdentity,
+    CallError, CallId, ClientAbilities, Domain, Operation, Outcome, Payload, Principal, Resume,
+    Timestamp, ToolId, UpstreamIdentity,
 };
 use tokio::time::timeout;
 
@@ -22,6 +22,8 @@ pub struct PinnedTurn {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) principal: Arc<Principal>,
+    /// What the client can be asked, if it is one that sources may list other tools to.
+    pub(crate) client: Option<ClientAbilities>,
     /// The catalogue that the view is a view of.
     catalogue: Arc<Catalogue>,
     pub(crate) view: View,
@@ -33,6 +35,16 @@ pub struct PinnedTurn {
 impl Dispatcher {
     /// Begins a turn for a principal: their view and its runtime, pinned.
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> PinnedTurn {
+        self.pin_for(principal, None)
+    }
+
+    /// The same through a client, if there is one. Its view has no tool that a source lists only to
+    /// clients that can be asked something else.
+    pub fn pin_for(
+        self: &Arc<Self>,
+        principal: Arc<Principal>,
+        client: Option<ClientAbilities>,
+    ) -> PinnedTurn {
         let runtime = self.runtime();
         let (catalogue, unasked) = runtime.catalogue(&principal);
         let may_show =
@@ -40,7 +52,7 @@ impl Dispatcher {
         for slot in unasked.into_iter().filter(|slot| may_show(slot)) {
             self.first_lists.ask(&slot.setup.source, &slot.identity(&principal));
         }
-        let view = catalogue.view(&runtime.policy, &principal, []);
+        let view = catalogue.view(&runtime.policy, &principal, [], client);
         let past = runtime.learns.then(|| self.past(&principal.tenant())).flatten();
         let view = match past {
             Some(past) => view.with_past(past),
@@ -48,7 +60,8 @@ impl Dispatcher {
         };
         let view = view.with_unlisted(runtime.unlisted());
         let dispatcher = self.clone();
-        PinnedTurn { dispatcher, runtime, principal, catalogue, view, on_behalf_of: Vec::new() }
+        let on_behalf_of = Vec::new();
+        PinnedTurn { dispatcher, runtime, principal, client, catalogue, view, on_behalf_of }
     }
 }
 
@@ -61,7 +74,8 @@ impl PinnedTurn {
     /// The part of this turn's view that a narrower principal for the same user sees, on behalf of
     /// all of these.
     pub(crate) fn view_of(&self, principal: &Principal, on_behalf_of: &[Arc<Principal>]) -> View {
-        let view = self.catalogue.view(&self.runtime.policy, principal, on_behalf_of);
+        let policy = &self.runtime.policy;
+        let view = self.catalogue.view(policy, principal, on_behalf_of, self.client);
         view.covered_by(&self.view).beside(&self.view)
     }
 

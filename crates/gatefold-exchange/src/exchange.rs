@@ -126,7 +126,7 @@ impl Exchange {
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let audience = self.current(audience)?;
-        let pinned = self.dispatcher.pin(principal);
+        let pinned = self.dispatcher.pin_for(principal, audience.client());
         let shows_used = audience.disclosure().shows_used();
         let pinned = if shows_used { pinned.with_used() } else { pinned };
         let pinned = match audience.registering() {
