@@ -30,7 +30,9 @@ pub use call::{
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
-pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
+pub use error::{
+    BoxError, BusyResource, CallError, ErrorKind, ResumeError, SuggestedCall, call_text, with_calls,
+};
 pub use failure::{AnswerFault, CallEffect, UnsentCause, with_causes};
 pub use glob::Glob;
 pub use hidden::is_hidden;

@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::arguments::json_text;
 use crate::gateway::called_arguments;
 use crate::listing;
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
+use crate::surface::{
+    ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, TopLevelCall, UsageError,
+};
 use crate::wording::listed;
 
 /// Every tool with its full definition, as if there were no gateway.
@@ -78,6 +80,10 @@ impl Disclosure for FlatDisclosure {
 
     fn is_transparent(&self) -> bool {
         true
+    }
+
+    fn call_of(&self, _: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        TopLevelCall { name: self.name(tool).to_owned(), arguments: arguments.to_owned() }
     }
 
     fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::executing::ExecuteTools;
 use crate::pinned::{PinnedTools, Pins};
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TopLevelCall, UsageError};
 use crate::wording::{BROWSE, quoted};
 
 mod definitions;
@@ -130,6 +130,13 @@ impl Disclosure for Gateway {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        if self.pinned().pins(view, tool) {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        }
+        self.execute.call_of(tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

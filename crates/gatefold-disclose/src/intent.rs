@@ -14,7 +14,8 @@ use crate::gateway::{
 use crate::hints;
 use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
-    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
+    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, TopLevelCall,
+    UsageError,
 };
 use crate::wording::{WEAKLY_FITS, nothing_fits, quoted};
 
@@ -225,6 +226,13 @@ impl Disclosure for IntentDisclosure {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        if self.pinned().pins(view, tool) {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        }
+        self.execute.call_of(tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

@@ -1,15 +1,16 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{DomainEntry, Request, Tool, View, nearest_texts};
+use gatefold_catalog::{DomainEntry, Request, Tool, View, nearest_texts, object_fields};
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, json_text, object};
 use crate::flat::{FlatDisclosure, Names};
 use crate::gateway::{GatewayLimits, Rendering, called_arguments, untouched_request};
 use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
-    ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, UsageError,
+    ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, TopLevelCall,
+    UsageError,
 };
 use crate::wording::{did_you_mean, listed, quoted};
 use database::DatabaseCommand;
@@ -347,6 +348,25 @@ impl Disclosure for TypedDisclosure {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        let is_alone = self.is_at_the_top(view, tool) || self.pinned().pins(view, tool);
+        let Some(ToolPlace::Behind(kind)) = place(view, tool).filter(|_| !is_alone) else {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        };
+        let own = tool.definition().name();
+        let command = DatabaseCommand::of_tool(own).filter(|_| kind == ResourceKind::Database);
+        let subcommand = json_text(command.map_or(kind.calling(), |command| command.name));
+        let (domain, own) = (json_text(tool.domain().as_str()), json_text(own));
+        let mut fields = vec![("subcommand", subcommand.as_str()), (kind.noun(), domain.as_str())];
+        let taken = object_fields(arguments.get()).unwrap_or_default();
+        if kind == ResourceKind::Database {
+            fields.extend(taken.iter().map(|(name, value)| (name.as_ref(), *value)));
+        } else {
+            fields.extend([(kind.part(), own.as_str()), ("parameters", arguments.get())]);
+        }
+        TopLevelCall { name: kind.meta_tool().to_owned(), arguments: object(fields) }
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

@@ -252,7 +252,11 @@ impl PinnedTurn {
                 }
             }
             Ok(Outcome::Done(_))
-            | Err(CallError::InvalidArguments { .. } | CallError::Refused { .. }) => {
+            | Err(
+                CallError::InvalidArguments { .. }
+                | CallError::AnsweredElsewhere { .. }
+                | CallError::Refused { .. },
+            ) => {
                 self.dispatcher.failed.failed(asker, tool, at);
             }
             _ => {}

@@ -3,9 +3,12 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, Tool, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
+    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri, call_text,
+    with_calls,
 };
-use gatefold_disclose::{Names, Rehearsal, Reply, Step, StructuredContent, UsageError, rehearse};
+use gatefold_disclose::{
+    Names, Rehearsal, Reply, Step, StructuredContent, TopLevelCall, UsageError, rehearse,
+};
 use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
 
@@ -249,6 +252,7 @@ impl Turn {
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let result = result.map_err(|error| self.under_asked_name(error));
         let disclosure = self.audience.disclosure();
+        let result = result.map_err(|error| self.with_shown_calls(error, &request));
         let result = match result {
             Ok(Outcome::Suspended(waiting)) => return Ok(ToolAnswer::Question(waiting)),
             Ok(Outcome::Task(task)) if tasks == TaskSupport::Follows => {
@@ -381,6 +385,22 @@ impl Turn {
             if is_promised { StructuredContent::Promised } else { StructuredContent::Unpromised };
         let showing = Showing { structured, in_envelope };
         results.shortened(payload, showing, tool.target(), self.principal()).await
+    }
+
+    /// The error with the calls that it suggests as the client can make them. Those of tools that this principal does
+    /// not see are left out.
+    fn with_shown_calls(&self, error: CallError, request: &Request) -> CallError {
+        let CallError::AnsweredElsewhere { tool, message, calls } = error else { return error };
+        let disclosure = self.audience.disclosure();
+        let entry = request.entry.as_ref();
+        let shown = calls.iter().filter_map(|call| {
+            let tool = self.view().tool_named(entry?.domain(), &call.tool)?;
+            let TopLevelCall { name, arguments } =
+                disclosure.call_of(self.view(), tool, &call.arguments);
+            Some(call_text(&name, &arguments))
+        });
+        let message = with_calls(&message, shown);
+        CallError::InvalidArguments { tool, message, data: None }
     }
 
     /// A source's answer about skills and folders, without those that this principal may not see.

@@ -11,7 +11,7 @@ use gatefold_exchange::{
 };
 use serde_json::value::RawValue;
 
-use crate::world::{World, raw};
+use crate::world::{ELSEWHERE, World, raw};
 
 pub(crate) fn standard() -> Disclosures {
     let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
@@ -46,6 +46,21 @@ pub(crate) fn text(answer: Result<ToolAnswer, CallError>) -> String {
         ToolAnswer::Result(payload) => payload.json.get().to_owned(),
         other => panic!("not an answer: {other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_suggested_call_is_one_that_the_client_can_make() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let flat = call(&turn(&exchange, "ann", "flat"), "up__echo", ELSEWHERE).await;
+    let Err(CallError::InvalidArguments { message, .. }) = flat else { panic!("{flat:?}") };
+    assert_eq!(message, r#"not here; call `up__echo` with {"n":1}"#);
+    let arguments = format!(r#"{{"tool_name":"up__echo","arguments":{ELSEWHERE}}}"#);
+    let told = text(call(&turn(&exchange, "ann", "gateway"), "execute_tool", &arguments).await);
+    let suggested = r#"{"tool_name":"up__echo","arguments":{"n":1}}"#;
+    let expected = format!("not here; call `execute_tool` with {suggested}");
+    // An error in a JSON text in a block in JSON.
+    assert!(told.replace('\\', "").contains(&expected), "{told}");
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, KindName, Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    BoxError, CallError, Domain, ManualClock, Outcome, Payload, Principal, Timestamp, ToolId,
+    BoxError, CallError, Domain, ManualClock, Outcome, Payload, Principal, SuggestedCall,
+    Timestamp, ToolId,
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
@@ -123,6 +124,9 @@ struct Echo {
     start: Result<Duration, &'static str>,
 }
 
+/// The arguments to which it suggests another call.
+pub(crate) const ELSEWHERE: &str = r#"{"elsewhere":true}"#;
+
 impl Echo {
     fn new(others: usize) -> Self {
         let server = ServerInfo {
@@ -184,6 +188,16 @@ impl Source for Echo {
         _: CallContext,
     ) -> BoxFuture<'static, Result<Outcome, CallError>> {
         let arguments = permit.call().operation.arguments();
+        if arguments == ELSEWHERE {
+            let suggested =
+                |tool: &str| SuggestedCall { tool: tool.to_owned(), arguments: raw(r#"{"n":1}"#) };
+            let error = CallError::AnsweredElsewhere {
+                tool: permit.target().id.clone(),
+                message: "not here".to_owned(),
+                calls: ["echo", "absent"].map(suggested).to_vec(),
+            };
+            return Box::pin(std::future::ready(Err(error)));
+        }
         let text = serde_json::to_string(arguments).unwrap();
         let json = raw(&format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#));
         Box::pin(std::future::ready(Ok(Outcome::Done(Payload { json, is_error: false }))))
