@@ -77,10 +77,9 @@ fn block(source: &PlannedSource) -> String {
         let patterns: Vec<_> = patterns.map(|(_, pattern)| pattern.clone()).collect();
         members.put_list(key, &patterns);
     }
-    for (key, deadline) in [
-        ("connect_deadline", server.connect_deadline),
-        ("call_deadline", server.call_deadline),
-    ] {
+    for (key, deadline) in
+        [("connect_deadline", server.connect_deadline), ("call_deadline", server.call_deadline)]
+    {
         if let Some(deadline) = deadline {
             members.put(key, text(&duration_text(deadline.max(LEAST))));
         }

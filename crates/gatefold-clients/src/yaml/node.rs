@@ -140,7 +140,9 @@ pub(super) fn read(text: &str) -> Result<Document, EditError> {
     {
         let named = named(text, list);
         root.items[at].value = Node::Table(named.ok_or_else(|| {
-            let fault = format!("`{LISTED}` is a list with items that do not have lines of their own and a name");
+            let fault = format!(
+                "`{LISTED}` is a list with items that do not have lines of their own and a name"
+            );
             EditError::Unsafe(fault)
         })?);
     }

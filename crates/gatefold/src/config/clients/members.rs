@@ -213,10 +213,7 @@ pub(super) enum Timeout {
 }
 
 /// The limits of a server's start and of its calls. What is not taken over stays unread.
-fn deadlines(
-    table: &mut Table<'_>,
-    timeout: Timeout,
-) -> (Option<Duration>, Option<Duration>) {
+fn deadlines(table: &mut Table<'_>, timeout: Timeout) -> (Option<Duration>, Option<Duration>) {
     let (call_unit, start_unit) = match timeout {
         Timeout::CallSeconds => (Some(1.0), None),
         Timeout::CallMillis => (Some(MILLIS), None),
@@ -230,7 +227,7 @@ fn deadlines(
         ("timeout", start_unit),
     ];
     let calls = [("tool_timeout_sec", Some(1.0)), ("timeout", call_unit)];
-    let mut first = |keys: &[(&str, Option<f64>)]| {
+    let mut first = |keys: &[(&'static str, Option<f64>)]| {
         keys.iter().find_map(|(key, unit)| limit(table, key, (*unit)?))
     };
     (first(&starts), first(&calls))
@@ -240,7 +237,7 @@ fn deadlines(
 const MILLIS: f64 = 1000.0;
 
 /// A number of units as a time, if Gatefold can wait that long.
-fn limit(table: &mut Table<'_>, key: &str, per_second: f64) -> Option<Duration> {
+fn limit(table: &mut Table<'_>, key: &'static str, per_second: f64) -> Option<Duration> {
     const LONGEST_S: f64 = 3600.0;
     let Value::Number(number) = table.peek(key)?.value() else { return None };
     let seconds = number.parse::<f64>().ok()? / per_second;
