@@ -62,14 +62,12 @@ def two_keys(bench):
 def answers_unlike_their_schema(bench):
     for config, script in (("gatefold.toml", "api.py"), ("more.toml", "more.py")):
         with bench.peer(script) as port, bench.serve("--config", config, env={"PORT": port}, state=config) as gateway:
-            flat = gateway.url + "?disclosure=flat"
             source = gateway.url + "/source/accounts"
-            for face, url in (("flat", flat), ("source", source)):
-                names = [tool["name"] for tool in Client(url).tools()]
-                for name in names if face == "source" else [one for one in names if one.startswith("accounts__")]:
-                    seen = bench.node_client(url, name)
-                    bench.row(f"{name}, {face}", f"{name} ->" in seen, seen.split(name, 2)[-1])
-            for name in [one for one in names if face == "source"]:
+            names = Client(source).tools_of("")
+            aliases = [(f"accounts__{name}", {}, name) for name in names]
+            bench.node_calls("flat", gateway.url + "?disclosure=flat", aliases)
+            bench.node_calls("source", source, [(name, {}, name) for name in names])
+            for name in names:
                 answer = Client(gateway.url).call("execute_tool", tool_name=f"accounts__{name}", arguments={})
                 bench.row(f"{name}, execute", bool(answer.get("content")), json.dumps(answer))
 

@@ -59,17 +59,20 @@ def other_clients_files(bench):
     for file, names in {
         "opencode.json": ["files", "tickets"],
         "crush.json": ["files", "tickets"],
-        "continue-config.yaml": ["time_of_day", "tickets"],
+        "continue-config.yaml": ["Time of day", "Tickets", "TICKETS_TOKEN"],
         "cline_mcp_settings.json": ["tickets", "文件", "📁"],
         "copilot-mcp-config.json": ["files", "tickets"],
-        "names.json": ["文件", "📁", "Файлы", "environment"],
+        "names.json": ["文件", "📁", "Файлы", "team.files/shared"],
     }.items():
         done = bench.gatefold("--mcp-config", file, "config", "check", env=env, state=file)
         listed = bench.gatefold("--mcp-config", file, "list", env=env, state=file)
         seen = listed.all + done.all
         bench.row(file, all(name in seen for name in names), " ".join(seen.split()))
+    # Servers are known by their lists once they have been connected.
+    bench.gatefold("--mcp-config", "tools-allowed.json", "check", env=env, state="allowed")
     with bench.serve("--mcp-config", "tools-allowed.json", env=env, state="allowed") as gateway:
         client = Client(gateway.url + "?disclosure=flat")
+        client.tools_of("a__")
         tools = [tool["name"] for tool in client.tools()]
         four = ["delete_file", "env", "list_directory", "read_file"]
         for source, wanted in {
@@ -78,7 +81,8 @@ def other_clients_files(bench):
             found = sorted(name[3:] for name in tools if name.startswith(f"{source}__"))
             bench.row(f"tools-allowed.json {source}", found == wanted, found)
         said = texts(client.call("d__env"))
-        bench.row("pa$word", "pa$word" in said, said)
+        # What a source was given is masked in its answers, and only that.
+        bench.row("pa$word", '"PASSWORD": "[redacted]"' in said, said)
         said = texts(client.call("a__env"))
         bench.row("${TICKETS_TOKEN}", "tok-1" in said, said)
 
@@ -94,7 +98,7 @@ def inputs_of_vs_code(bench):
         for kind, file in places.items():
             at[kind].parent.mkdir(parents=True, exist_ok=True)
             at[kind].write_text((bench.at / file).read_text())
-        done = bench.gatefold("import", "vs-code", "--dry-run", env={"HOME": home}, state=label)
+        done = bench.gatefold("import", "vs-code", "--project", "--dry-run", env={"HOME": home}, state=label)
         keys = re.findall(r"X-Key[^\n]*?\$\{([^}:]+)", done.stdout)
         bench.row(f"{label}: one input, one variable", len(keys) >= 2 and len(set(keys)) == len(keys), keys or done.all)
         system = {"PATH", "HOME", "_", "USER", "PWD", "SHELL"} & set(re.findall(r"\$\{([^}:]+)\}", done.stdout))

@@ -74,7 +74,7 @@ class Bench:
         return {**kept, "HOME": str(home), **{key: str(value) for key, value in extra.items()}}
 
     def state(self, name="state"):
-        return self.at / name
+        return self.at / f"state-{name}"
 
     def gatefold(self, *arguments, env=None, state="state", limit=COMMAND_LIMIT_S):
         command = [self.program, "--state-dir", self.state(state), *arguments]
@@ -145,6 +145,15 @@ class Bench:
             link.symlink_to(modules)
         return self.shell(["node", "client.mjs", url, *calls]).all
 
+    def node_calls(self, label, url, calls):
+        """Lists the tools with the official client and calls some: (name, its arguments, what the row is called)."""
+        words = [word for name, arguments, _ in calls for word in (name, json.dumps(arguments))]
+        lines = self.node_client(url, *words).strip().splitlines() or ["it said nothing"]
+        self.row(f"list, {label}", lines[0].startswith("list ok"), lines[0])
+        for at, (name, _, sibling) in enumerate(calls, 1):
+            seen = lines[at] if at < len(lines) else "no answer"
+            self.row(f"{sibling}, {label}", seen.startswith(f"{name} ->"), seen)
+
 
 def sdk():
     """The folder of the official client's modules, installed once."""
@@ -199,6 +208,15 @@ class Client:
 
     def call(self, name, **arguments):
         return self.request("tools/call", name=name, arguments=arguments)
+
+    def tools_of(self, prefix):
+        """The names of a source's tools, once it has listed them."""
+        until = time.monotonic() + START_LIMIT_S
+        while True:
+            names = [tool["name"] for tool in self.tools() if tool["name"].startswith(prefix)]
+            if names or time.monotonic() > until:
+                return names
+            time.sleep(0.5)
 
     def tools(self):
         found, cursor = [], {}

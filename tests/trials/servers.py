@@ -16,19 +16,12 @@ def empty_arrays(bench):
         checked = bench.gatefold("--config", config, "check")
         bench.row(f"{config} check", "repaired" in checked.all, checked.stdout.strip().splitlines()[-1])
         with bench.serve("--config", config) as gateway:
-            flat = gateway.url + "?disclosure=flat"
-            for face, url in (("flat", flat), ("execute", gateway.url), ("source", gateway.url + "/source/trial")):
-                seen = bench.node_client(url)
-                bench.row(f"{config} list, {face}", "list ok" in seen, seen)
-            for tool in Client(flat).tools():
-                if not tool["name"].startswith("trial__"):
-                    continue
-                name, arguments = tool["name"], json.dumps({"q": "x"})
-                seen = bench.node_client(flat, name, arguments)
-                bench.row(f"{config} {name}, flat", f"{name} ->" in seen, seen.split(name)[-1])
-                through = json.dumps({"tool_name": name, "arguments": {"q": "x"}})
-                seen = bench.node_client(gateway.url, "execute_tool", through)
-                bench.row(f"{config} {name}, execute", "execute_tool ->" in seen, seen.split("execute_tool")[-1])
+            flat, arguments = gateway.url + "?disclosure=flat", {"q": "x"}
+            tools = Client(flat).tools_of("trial__")
+            through = [("execute_tool", {"tool_name": tool, "arguments": arguments}, tool) for tool in tools]
+            bench.node_calls(f"{config} flat", flat, [(tool, arguments, tool) for tool in tools])
+            bench.node_calls(f"{config} execute", gateway.url, through)
+            bench.node_calls(f"{config} source", gateway.url + "/source/trial", [])
 
 
 def answers_of_404(bench):
@@ -114,7 +107,7 @@ def lone_surrogates(bench):
                 bench.row(" ".join(command[:2]), is_right, done.all)
         with bench.serve("--config", config, env=env, state=f"state-{label}") as gateway:
             faces = {"flat": gateway.url + "?disclosure=flat", "execute": gateway.url}
-            tools = [tool["name"] for tool in Client(faces["flat"]).tools() if tool["name"].startswith("trial__")]
+            tools = Client(faces["flat"]).tools_of("trial__")
             bench.row(f"{label} tools", bool(tools), tools)
             for face, url in faces.items():
                 client = Client(url)
@@ -143,10 +136,7 @@ def images(bench):
 def pictures(bench, config, env):
     with bench.serve("--config", config, env=env, state=config) as gateway:
         flat, whole = Client(gateway.url + "?disclosure=flat"), Client(gateway.url)
-        for tool in flat.tools():
-            name = tool["name"]
-            if "__" not in name or name.startswith("results"):
-                continue
+        for name in flat.tools_of("web__" if config == "api.toml" else "trial__"):
             answers = {"flat": flat.call(name), "execute": whole.call("execute_tool", tool_name=name, arguments={})}
             for face, answer in answers.items():
                 blocks = answer.get("content", [])
