@@ -59,7 +59,7 @@ def other_clients_files(bench):
     for file, names in {
         "opencode.json": ["files", "tickets"],
         "crush.json": ["files", "tickets"],
-        "continue-config.yaml": ["Time of day", "Tickets", "TICKETS_TOKEN"],
+        "continue-config.yaml": ["Time of day", "Tickets"],
         "cline_mcp_settings.json": ["tickets", "文件", "📁"],
         "copilot-mcp-config.json": ["files", "tickets"],
         "names.json": ["文件", "📁", "Файлы", "team.files/shared"],

@@ -2,11 +2,15 @@
 
 import json
 import re
+import subprocess
 import time
 import urllib.error
 import urllib.request
 
 from harness import START_LIMIT_S, free_port
+
+# How long a refused sign-in may take to say so.
+REFUSAL_LIMIT_S = 5
 
 
 def login(bench, options, name, env, state):
@@ -21,7 +25,13 @@ def login(bench, options, name, env, state):
                 try:
                     urllib.request.urlopen(address[0], timeout=START_LIMIT_S).read()
                 except urllib.error.HTTPError as error:
-                    return f"{said} {error.read().decode()}", False
+                    # Gatefold's own page may say no too; then the terminal says why.
+                    page = error.read().decode()
+                    try:
+                        process.wait(REFUSAL_LIMIT_S)
+                    except subprocess.TimeoutExpired:
+                        pass
+                    return f"{process.log.read_text()} {page}", False
                 except urllib.error.URLError as error:
                     return f"{said} {error}", False
                 break
