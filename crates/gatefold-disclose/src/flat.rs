@@ -106,8 +106,8 @@ impl FlatDisclosure {
     pub(crate) fn top_level(self, tool: &Tool) -> ToolSurface {
         let name = self.name(tool).to_owned();
         let definition = match self.names {
-            Names::Own => listing::definition(tool, &name),
-            Names::Public => readdressed_page(tool, listing::definition(tool, &name)),
+            Names::Own => listing::own_definition(tool, &name),
+            Names::Public => readdressed_page(tool, listing::definition(tool, &name, || None)),
         };
         let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
         ToolSurface { name, definition }

@@ -21,7 +21,8 @@ pub(crate) use execute::{
 };
 pub(crate) use result::Rendering;
 pub(crate) use schema::{
-    described as schema_text, described_after as schema_text_after, described_by,
+    by_tool_name, described as schema_text, described_after as schema_text_after, described_by,
+    part_of,
 };
 
 pub(crate) const DISCOVER: &str = "discover_tools";
@@ -48,7 +49,7 @@ pub struct Gateway {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayLimits {
     /// The most o200k tokens of an answer of `discover_tools`, and where a batch of
-    /// `get_tool_schema` stops. A single schema is never cut.
+    /// `get_tool_schema` stops. A single tool is always in it, in its first levels if its schema is long.
     pub discovery_tokens: usize,
     /// The most results of one page of a search.
     pub search_results: usize,

@@ -120,7 +120,7 @@ impl IntentDisclosure {
         let mut shown: Vec<String> = hits.iter().map(|hit| brief(hit.tool)).collect();
         let mut whole = vec![true; hits.len()];
         for (at, hit) in hits.iter().enumerate() {
-            let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool));
+            let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool, None));
             if at > 0 && token_bound(&write(&shown)) > self.limits.discovery_tokens {
                 shown[at] = brief;
                 whole[at] = false;
@@ -176,7 +176,7 @@ impl Disclosure for IntentDisclosure {
         let execute = self.execute.definitions(EXECUTE_DESCRIPTION, EXECUTE_ARGUMENTS);
         let own = [(DISCOVER, discover_definition(view))].into_iter().chain(execute);
         let own = own.map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
-        let mut tools = by_alias(self.pinned().of(view));
+        let mut tools = by_alias(self.pinned().of(view), |_| None);
         tools.splice(..0, own);
         Surface { tools, instructions: opening(self.execute) }
     }

@@ -4,8 +4,8 @@ use serde_json::value::RawValue;
 
 use crate::arguments::{Arguments, json_text, object};
 use crate::gateway::{
-    ExecutingTool, GatewayLimits, Rendering, described_by, domain_page, executing_request, find_in,
-    untouched_request,
+    ExecutingTool, GatewayLimits, Rendering, by_tool_name, described_by, domain_page,
+    executing_request, find_in, untouched_request,
 };
 use crate::pinned::{PinnedTools, Pins, by_alias, with_alias};
 use crate::surface::{
@@ -259,7 +259,11 @@ fn hint(namespace: &Namespace<'_>) -> String {
 
 impl Disclosure for NamespaceDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        let mut tools = by_alias(self.shown(view));
+        let reader = |tool: &Tool| {
+            let namespace = self.namespace_of(view, tool.domain())?;
+            Some(by_tool_name(&namespace.tool_name(PairTool::Schema)))
+        };
+        let mut tools = by_alias(self.shown(view), reader);
         let namespaces = self.namespaces(view);
         for namespace in &namespaces {
             let skills = skills_for(view, &namespaces, namespace);

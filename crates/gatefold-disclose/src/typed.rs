@@ -108,7 +108,11 @@ impl TypedDisclosure {
             view.tools().filter(|tool| is_shown_at(view, tool, ToolPlace::Top)).collect();
         let room = TOOLS_LIMIT.saturating_sub(META_TOOLS.len() + base.len());
         let pinned = self.pinned().of(view).filter(|tool| !self.is_at_the_top(view, tool));
-        by_alias(base.into_iter().chain(pinned.take(room)))
+        let reader = |tool: &Tool| match place(view, tool)? {
+            ToolPlace::Behind(kind) => kind.reader(),
+            ToolPlace::Top | ToolPlace::Skills => None,
+        };
+        by_alias(base.into_iter().chain(pinned.take(room)), reader)
     }
 
     /// What the tools of a kind are shown by: its meta-tool, or each tool in the legacy mode.

@@ -87,6 +87,13 @@ impl ResourceKind {
         }
     }
 
+    /// What reads a part of a schema by its path. A database's schemas are short and ours.
+    pub(super) fn reader(self) -> Option<String> {
+        let (meta, part) = (self.meta_tool(), self.part());
+        (self != Self::Database)
+            .then(|| format!("{meta} with the subcommand `{DISCOVER}`, the `{part}`"))
+    }
+
     /// All parameters of the meta-tool.
     pub(super) const fn parameters(self) -> [&'static str; 5] {
         match self {

@@ -9,7 +9,7 @@ use super::kinds::{DISCOVER, ResourceKind};
 use super::pages::page;
 use super::request;
 use crate::arguments::{Arguments, json_text, object_text};
-use crate::gateway::{ArgumentPlace, find_in, schema_text_after, unknown_in};
+use crate::gateway::{ArgumentPlace, find_in, part_of, schema_text_after, unknown_in};
 use crate::surface::{Reply, UsageError};
 use crate::wording::{choice, listed, nothing_known, quoted};
 
@@ -33,14 +33,24 @@ impl ResourceParts<'_> {
         arguments: &Arguments<'_>,
         budget: usize,
     ) -> Result<Reply, UsageError> {
-        arguments.only(&self.kind.parameters())?;
-        let cursor = arguments.text("cursor")?;
+        arguments.only(&[&self.kind.parameters()[..], &["path"]].concat())?;
+        let (cursor, path) = (arguments.text("cursor")?, arguments.text("path")?);
+        let reader = self.kind.reader();
+        let reader = reader.as_deref();
         let resource = json_text(self.entry.domain().as_str());
         let first = (self.kind.noun(), resource.as_str());
         if let Some(name) = arguments.text(self.kind.part())? {
             let tool = find_in(self.view, self.entry.domain(), name.trim());
             let tool = tool.ok_or_else(|| self.unknown(name.trim()))?;
-            return Ok(Reply::text(&described(&[first], tool)).showing([tool]));
+            return match path.zip(reader) {
+                Some((path, reader)) => part_of(tool, &path, reader),
+                None => Ok(Reply::text(&described(&[first], tool, reader)).showing([tool])),
+            };
+        }
+        if path.is_some() {
+            let (meta, part) = (self.kind.meta_tool(), self.kind.part());
+            let text = format!("Parameter 'path' of {meta} goes with one {part}, in '{part}'.");
+            return Err(UsageError::new(text));
         }
         if self.entry.manifest().is_none() {
             return Err(UsageError::new(self.not_known_yet()));
@@ -49,9 +59,10 @@ impl ResourceParts<'_> {
         let names: Vec<_> = tools.iter().map(|tool| tool.definition().name()).collect();
         let list = format!("{}s", self.kind.part());
         let cursor = cursor.as_deref();
-        if tools.len() == 1 || fit(&tools, budget) {
-            let text =
-                page(&[first], &list, &names, budget, cursor, |at| described(&[], tools[at]))?;
+        if tools.len() == 1 || fit(&tools, budget, reader) {
+            let text = page(&[first], &list, &names, budget, cursor, |at| {
+                described(&[], tools[at], reader)
+            })?;
             return Ok(Reply::text(&text).showing(tools));
         }
         // Whole schemas in pages cost a model far more than it needs to find one tool.
@@ -119,10 +130,10 @@ impl ResourceParts<'_> {
 }
 
 /// Whether all are short enough for one answer with their schemas.
-fn fit(tools: &[&Tool], budget: usize) -> bool {
+fn fit(tools: &[&Tool], budget: usize, reader: Option<&str>) -> bool {
     let mut left = budget;
     tools.iter().all(|tool| {
-        let tokens = token_bound(&described(&[], tool)) + 1;
+        let tokens = token_bound(&described(&[], tool, reader)) + 1;
         let fits = tokens <= left;
         left = left.saturating_sub(tokens);
         fits
@@ -138,13 +149,13 @@ fn brief(tool: &Tool) -> String {
 }
 
 /// An action or tool under its own name, with the HTTP request that it is, after other fields.
-fn described(first: &[(&str, &str)], tool: &Tool) -> String {
+fn described(first: &[(&str, &str)], tool: &Tool, reader: Option<&str>) -> String {
     let name = json_text(tool.definition().name());
     let http = http_request(tool);
     let http = http.iter().map(|(key, value)| (*key, value.as_str()));
     let named = [("name", name.as_str())];
     let fields: Vec<_> = first.iter().copied().chain(named).chain(http).collect();
-    schema_text_after(&fields, tool)
+    schema_text_after(&fields, tool, reader)
 }
 
 /// The method, path and body template of an HTTP action, as far as its definition has them.
