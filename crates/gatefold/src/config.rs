@@ -65,6 +65,7 @@ pub use clients::{
 pub use common_keys::SourceLimits;
 pub use error::ConfigError;
 pub use gatefold_config::{Fault, Faults, Share};
+pub use idle_modes::IdleMode;
 pub use idle_patterns::IdlePattern;
 pub use issuers::{IntrospectionConfig, IssuerConfig};
 pub use keys::sections;

@@ -200,7 +200,7 @@ async fn warnings(app: &App) -> Vec<String> {
     let sources = config.sources.iter().flat_map(SourceConfig::warnings);
     let sources = sources.map(|warning| visible::on_one_line(&warning));
     idle.chain(sources)
-        .chain(config.idle_modes())
+        .chain(config.idle_modes().iter().map(ToString::to_string))
         .chain(encoder)
         .chain(texts)
         .chain(issuers)

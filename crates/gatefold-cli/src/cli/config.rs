@@ -86,7 +86,8 @@ pub(super) async fn run(
             let config = load(&inputs, environment)?;
             let idle = idle_patterns(&config, shared, environment).await;
             let idle = idle.iter().map(ToString::to_string);
-            let warnings: Vec<_> = idle.chain(config.idle_modes()).collect();
+            let warnings: Vec<_> =
+                idle.chain(config.idle_modes().iter().map(ToString::to_string)).collect();
             return Ok(check(&config, &warnings, output));
         }
         ConfigCommand::Show { .. } => {

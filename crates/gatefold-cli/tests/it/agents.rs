@@ -214,7 +214,13 @@ async fn modes_that_nobody_sees_are_warned_of() {
     let base = two_sources(&scratch);
     let check = |text: &str| {
         scratch.write("gatefold.toml", format!("{base}{text}"));
-        run(&scratch, &["config", "check"]).stdout
+        let checked = run(&scratch, &["config", "check"]).stdout;
+        let examined = run(&scratch, &["doctor", "--offline"]).stdout;
+        for key in ["disclosure.mcp_tool_mode", "agents.a.model_config_json"] {
+            let warns = |seen: &str| seen.contains(&format!("`{key}`"));
+            assert_eq!(warns(&checked), warns(&examined), "{checked}\n{examined}");
+        }
+        checked
     };
     let idle = check("[disclosure]\nmcp_tool_mode = 'legacy'\n");
     assert!(idle.contains("`disclosure.mcp_tool_mode` (or `MCP_TOOL_MODE`)"), "{idle}");

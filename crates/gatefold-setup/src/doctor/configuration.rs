@@ -53,6 +53,10 @@ pub(super) fn read(
             findings.extend(all_denied(&config, &inputs, environment));
             findings.extend(twins(&config.sources));
             findings.extend(config.sources.iter().filter_map(unusable));
+            findings.extend(config.idle_modes().into_iter().map(|mode| {
+                let finding = Finding::new(Section::Configuration, Level::Warning, mode.what);
+                finding.fix(mode.fix)
+            }));
             if config.sources.is_empty() {
                 let none = "no source is configured, so there are no tools";
                 let finding = Finding::new(Section::Configuration, Level::Warning, none);
