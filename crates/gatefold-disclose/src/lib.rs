@@ -38,4 +38,4 @@ pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text,
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
 };
-pub use typed::{SkillMode, ToolMode, ToolModes, TypedDisclosure};
+pub use typed::{ToolModes, TypedDisclosure};

@@ -120,7 +120,7 @@ impl Turn {
     /// A failed call is worded for the model, which should read it and try again. Only transparent
     /// disclosures get an error, to pass protocol errors through unchanged.
     pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
-        let searches = self.audience.disclosure().searches(call.name);
+        let searches = self.audience.disclosure().searches(self.view(), call.name);
         let informed = if searches { self.after_first_lists(&caller).await } else { None };
         let turn = informed.as_ref().unwrap_or(self);
         let step = turn.interpret(call.name, &call.arguments).await;
@@ -222,7 +222,7 @@ impl Turn {
     /// The operation that a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, UsageError> {
         let disclosure = self.audience.disclosure();
-        if !disclosure.searches(name) {
+        if !disclosure.searches(self.view(), name) {
             return disclosure.interpret(self.view(), name, arguments);
         }
         let (disclosure, name) = (Arc::clone(disclosure), name.clone());
