@@ -22,6 +22,9 @@ mod rehearsal;
 mod selection;
 mod shortened;
 mod surface;
+#[cfg(test)]
+#[path = "../tests/it/kinds.rs"]
+mod test_kinds;
 mod typed;
 mod wording;
 

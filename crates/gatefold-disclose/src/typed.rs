@@ -350,6 +350,3 @@ impl Disclosure for TypedDisclosure {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

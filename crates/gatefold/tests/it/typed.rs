@@ -1,14 +1,35 @@
 //! Whole surfaces and answers, as a model reads them.
 
+use std::sync::Arc;
+
+use gatefold::config::kinds::mcp::McpKind;
+use gatefold::config::kinds::{BuiltinKind, DatabaseKind, OpenApiKind, SkillsKind};
 use gatefold_catalog::{
-    GroupRules, KindName, Manifest, ManifestBuilder, Pattern, ResourceSpec, Snapshot, SourceEntry,
-    Supplement, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState,
+    GroupRules, KindName, Manifest, ManifestBuilder, Pattern, Request, ResourceSpec, Snapshot,
+    SourceEntry, Supplement, Tool, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState, View,
 };
-use gatefold_core::{Hints, Payload, Timestamp};
+use gatefold_core::{
+    CallError, Domain, Hints, Operation, Outcome, Payload, Timestamp, ToolName,
+};
+use gatefold_disclose::{
+    ClientLimits, Disclosure as _, Reply, Step, Surface, ToolModes, TypedDisclosure, UsageError,
+};
+use gatefold_skills::READ_SKILL;
 use insta::assert_snapshot;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::*;
+/// The kinds by the words that these tests have for them.
+fn kind(name: &str) -> KindName {
+    match name {
+        "mcp" => McpKind::NAME,
+        "openapi" => OpenApiKind::NAME,
+        "database" => DatabaseKind::NAME,
+        "skills" => SkillsKind::NAME,
+        "builtin" => BuiltinKind::NAME,
+        _ => KindName::new("results"),
+    }
+}
 
 fn raw(json: &str) -> Box<RawValue> {
     RawValue::from_string(json.to_owned()).unwrap()
@@ -20,13 +41,13 @@ fn manifest() -> ManifestBuilder {
 
 fn source(
     domain: &str,
-    kind: &'static str,
+    kind: &str,
     description: &str,
     manifest: Option<ManifestBuilder>,
 ) -> SourceEntry {
     SourceEntry {
         domain: Domain::parse(domain).unwrap(),
-        kind: KindName::new(kind),
+        kind: self::kind(kind),
         description: Some(description.to_owned()),
         aliases: Vec::new(),
         groups: GroupRules::default(),
@@ -116,7 +137,7 @@ fn texts(skills: &[(&str, &str)]) -> SourceEntry {
 }
 
 fn inline(view: &View, bytes: usize) -> Surface {
-    let modes = ToolModes { skills: SkillMode::Inline, ..ToolModes::default() };
+    let modes = ToolModes { inline: [READ_SKILL].into(), ..ToolModes::default() };
     let limits = ClientLimits { instructions_bytes: bytes };
     TypedDisclosure { modes, ..TypedDisclosure::default() }.surface(view, &limits)
 }
@@ -162,12 +183,8 @@ fn every_kind() -> Vec<SourceEntry> {
 }
 
 fn legacy() -> TypedDisclosure {
-    let modes = ToolModes {
-        skills: SkillMode::Progressive,
-        connectors: ToolMode::Legacy,
-        databases: ToolMode::Legacy,
-        mcp: ToolMode::Legacy,
-    };
+    let modes =
+        ToolModes { legacy: ["connector", "database", "mcp"].into(), ..ToolModes::default() };
     TypedDisclosure { modes, ..TypedDisclosure::default() }
 }
 
@@ -578,11 +595,7 @@ fn the_legacy_mode_of_a_kind_shows_its_tools_one_by_one() {
 #[test]
 fn each_kind_has_a_mode_of_its_own() {
     let view = view_of(every_kind());
-    let modes = ToolModes {
-        skills: SkillMode::Progressive,
-        databases: ToolMode::Legacy,
-        ..ToolModes::default()
-    };
+    let modes = ToolModes { legacy: ["database"].into(), ..ToolModes::default() };
     let disclosure = TypedDisclosure { modes, ..TypedDisclosure::default() };
     let surface = disclosure.surface(&view, &ClientLimits::default());
     assert_eq!(
