@@ -7,13 +7,13 @@ use gatefold_core::{
 };
 use tokio::time::timeout;
 
-use crate::audit::RECORD_WAIT;
+use crate::call::chain::Chain;
+use crate::call::record::RECORD_WAIT;
+use crate::call::seal::digest;
 use crate::catalogues::Catalogue;
-use crate::chain::Chain;
+use crate::limits::room::{ResultPlace, ResultRoom};
 use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
-use crate::room::{ResultPlace, ResultRoom};
 use crate::runtime::{Runtime, Slot};
-use crate::seal::digest;
 use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer, PastUse};
 
 /// One principal's turn on one runtime, which a reload in the meantime does not affect.

@@ -8,7 +8,7 @@ use gatefold_catalog::{Request, View};
 use gatefold_core::{AgentId, CallError, CallId, Domain, Lineage, Outcome, Resume, Rights};
 
 use crate::Caller;
-use crate::chain::Chain;
+use crate::call::chain::Chain;
 
 /// Lets a source make calls of its own during a call.
 ///

@@ -6,8 +6,8 @@ use gatefold_catalog::{Request, ResolvedEntry};
 use gatefold_core::{Call, CallError, Operation, Outcome, Resume, Suspension, ToolId};
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::chain::Chain;
-use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS, read_questions};
+use crate::call::ask::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS, read_questions};
+use crate::call::chain::Chain;
 use crate::{AskError, Caller, Peer, PinnedTurn, QuestionMode};
 
 /// How often in a row a source may suspend one call to ask its client something.

@@ -8,8 +8,8 @@ use gatefold_core::{AgentId, CallError, Outcome, Principal, Rights};
 
 use gatefold_policy::Facts;
 
-use crate::chain::Chain;
-use crate::nested::NestedCalls;
+use crate::call::chain::Chain;
+use crate::call::nested::NestedCalls;
 use crate::{Caller, NestedOptions, PinnedTurn, ResourceAccess};
 
 /// The turn of a running call, and what led to the calls that it makes.

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::DropGuard;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::questions::{OpenQuestions, PendingQuestion};
+use crate::call::ask::{OpenQuestions, PendingQuestion};
 use crate::{EventSink, MemoryShare, ResultPlace};
 
 /// The most parked calls. Further ones are not parked.

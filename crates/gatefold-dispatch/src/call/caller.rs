@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::room::ResultPlace;
-use crate::timer::{Timer, TimerPause};
+use crate::limits::room::ResultPlace;
+use crate::limits::timer::{Timer, TimerPause};
 use crate::{ClientCapabilities, Question};
 
 /// How a caller follows its call, and how it can be reached in the meantime. Cheap to clone.

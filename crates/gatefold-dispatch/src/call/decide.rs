@@ -14,12 +14,12 @@ use tokio::time::timeout;
 use tracing::field::{Empty, display};
 use tracing::{Instrument as _, Span};
 
-use crate::audit::RECORD_WAIT;
-use crate::chain::Chain;
-use crate::consent::{self, ApprovalFinding};
-use crate::parking::RunningCall;
-use crate::resolution::unknown;
-use crate::seal::{SealedCall, SealedState, digest};
+use crate::call::chain::Chain;
+use crate::call::consent::{self, ApprovalFinding};
+use crate::call::park::RunningCall;
+use crate::call::record::RECORD_WAIT;
+use crate::call::resolve::unknown;
+use crate::call::seal::{SealedCall, SealedState, digest};
 use crate::{AuditOutcome, CallClosed, CallOpened, Caller, DecidedBy, PinnedTurn, Question};
 
 /// How deep arguments and answers may be nested. Nobody's are, and parsers that recurse read as many.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use gatefold_core::{CallId, ClientName, Label, Lineage, Target};
 use tokio::time::Instant;
 
-use crate::bulkhead::BulkheadPlace;
-use crate::questions::QuestionCount;
-use crate::timer::Timer;
+use crate::call::ask::QuestionCount;
+use crate::limits::bulkhead::BulkheadPlace;
+use crate::limits::timer::Timer;
 use crate::{Caller, SharedLabel};
 
 /// What a call inherits from the calls that led to it.

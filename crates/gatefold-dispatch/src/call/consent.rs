@@ -8,7 +8,7 @@ use gatefold_policy::{Approval, ResolvedCall};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::seal::{SealedCall, principal_digest};
+use crate::call::seal::{SealedCall, principal_digest};
 use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, PinnedTurn, Question};
 
 /// The key of the question that asks a client for approval.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::SealKey;
-use crate::seal::principal_digest;
+use crate::call::seal::principal_digest;
 
 /// The content of a task's id, so that nothing needs to be stored for it. The id works after a
 /// restart and on every replica, only for its owner, and its text is always the same.

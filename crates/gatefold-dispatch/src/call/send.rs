@@ -14,20 +14,20 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::audit::OpenRecord;
-use crate::bulkhead::{BulkheadPlace, BulkheadRefusal};
-use crate::chain::{Chain, label_of};
-use crate::circuit_breaker::BreakerPass;
-use crate::conversation::unanswered;
-use crate::nesting::NestedTurn;
-use crate::parking::{ParkingRefusal, RunningCall, RunningStep};
-use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
-use crate::repairs::{answer_kind, repair};
-use crate::room::ResultRoom;
-use crate::run::Bound;
+use crate::call::ask::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
+use crate::call::chain::{Chain, label_of};
+use crate::call::conversation::unanswered;
+use crate::call::decide::Bound;
+use crate::call::nesting::NestedTurn;
+use crate::call::park::{ParkingRefusal, RunningCall, RunningStep};
+use crate::call::record::OpenRecord;
+use crate::call::repairs::{answer_kind, repair};
+use crate::call::seal::{SealedCall, SealedState, principal_digest};
+use crate::call::tasks;
+use crate::limits::bulkhead::{BulkheadPlace, BulkheadRefusal};
+use crate::limits::circuit_breaker::BreakerPass;
+use crate::limits::room::ResultRoom;
 use crate::runtime::Slot;
-use crate::seal::{SealedCall, SealedState, principal_digest};
-use crate::tasks;
 use crate::{
     AuditError, AuditOutcome, CallContext, CallOpened, Caller, DataOwner, Dispatcher, NestedCaller,
     PinnedTurn, QuestionMode,

@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 use tokio_util::sync::CancellationToken;
 
 use crate::PinnedTurn;
-use crate::chain::Chain;
-use crate::tasks::SealedTask;
+use crate::call::chain::Chain;
+use crate::call::tasks::SealedTask;
 
 impl PinnedTurn {
     /// The request with its resolved entry in this view: its own, if this view shows it, otherwise

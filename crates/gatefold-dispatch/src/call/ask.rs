@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::bulkhead::BulkheadPlace;
-use crate::timer::Timer;
+use crate::limits::bulkhead::BulkheadPlace;
+use crate::limits::timer::Timer;
 use crate::{Answer, AskError, CallPause, ClientCapabilities, Peer, Question, QuestionMode};
 
 /// The most open questions of one call. Further ones wait until another is answered.
