@@ -16,9 +16,7 @@ mod first_lists;
 mod limits;
 mod notes;
 mod owner;
-mod past;
 mod pinned;
-mod recalling;
 mod results;
 mod runtime;
 mod searching;
@@ -26,7 +24,6 @@ mod sign_in;
 mod source;
 mod stateless;
 mod unlisted;
-mod used;
 
 pub use approvals::{
     ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
@@ -55,7 +52,6 @@ pub use limits::room::{ResultPlace, ResultRoom};
 pub use limits::traffic::{LastError, TrafficReport};
 pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
-pub use past::{KeptQuery, NoPastQueries, PastQueries, PastUse};
 pub use pinned::PinnedTurn;
 pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
@@ -65,12 +61,10 @@ pub use source::{
     CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
-pub use used::{NoUsedTools, UsedTools, UtcDay};
 
 /// What bounds calls and searches and no configuration changes.
 pub mod call_limits {
     pub use super::call::park::{PARKED, PARKED_EACH};
     pub use super::call::record::RECORD_WAIT;
     pub use super::unlisted::FIRST_LISTS;
-    pub use super::used::{USED_DAYS, USED_TOOLS, USED_WAIT};
 }

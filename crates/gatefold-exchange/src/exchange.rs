@@ -2,54 +2,69 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::address;
-use gatefold_core::{AgentId, ClientName, Domain, Principal};
-use gatefold_dispatch::Dispatcher;
+use gatefold_core::{AgentId, BoxError, ClientName, Domain, Principal, Tenant};
+use gatefold_dispatch::{Dispatcher, PinnedTurn};
 
 use crate::audience::Choice;
+use crate::learning::Learning;
 use crate::surfaces::Surfaces;
 use crate::{
-    AgentProfiles, Audience, ClientProfiles, Disclosures, ListDigests, ResultKeeper, Scope, Turn,
-    UnknownDisclosure,
+    AgentProfiles, Audience, ClientProfiles, Disclosures, LearningPorts, ListDigests, ResultKeeper,
+    Scope, Turn, UnknownDisclosure,
 };
 
 /// State that all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
     dispatcher: Arc<Dispatcher>,
     disclosures: Disclosures,
-    surfaces: Arc<Surfaces>,
     clients: ArcSwap<ClientProfiles>,
     agents: ArcSwap<AgentProfiles>,
+    shared: Arc<TurnState>,
+}
+
+/// What a turn needs of its exchange as long as it lasts.
+pub(crate) struct TurnState {
+    pub(crate) surfaces: Surfaces,
+    pub(crate) learning: Arc<Learning>,
     /// What keeps results that are too large for a model. Without it they are given whole.
-    results: Option<Arc<ResultKeeper>>,
+    pub(crate) results: Option<Arc<ResultKeeper>>,
 }
 
 impl Exchange {
+    /// An exchange that learns nothing for longer than it lasts, and gives every result whole.
     pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
-        Arc::new(Self::of(dispatcher, disclosures, None))
+        Self::of(dispatcher, disclosures, LearningPorts::default(), None)
     }
 
-    /// An exchange that keeps results which are too large for a model.
-    pub fn keeping(
-        results: Arc<ResultKeeper>,
+    /// An exchange that learns from use.
+    pub fn learning(
+        ports: LearningPorts,
         dispatcher: Arc<Dispatcher>,
         disclosures: Disclosures,
     ) -> Arc<Self> {
-        Arc::new(Self::of(dispatcher, disclosures, Some(results)))
+        Self::of(dispatcher, disclosures, ports, None)
+    }
+
+    /// An exchange that learns from use, and keeps results which are too large for a model.
+    pub fn keeping(
+        results: Arc<ResultKeeper>,
+        ports: LearningPorts,
+        dispatcher: Arc<Dispatcher>,
+        disclosures: Disclosures,
+    ) -> Arc<Self> {
+        Self::of(dispatcher, disclosures, ports, Some(results))
     }
 
     fn of(
         dispatcher: Arc<Dispatcher>,
         disclosures: Disclosures,
+        ports: LearningPorts,
         results: Option<Arc<ResultKeeper>>,
-    ) -> Self {
-        Self {
-            dispatcher,
-            disclosures,
-            surfaces: Arc::default(),
-            clients: ArcSwap::default(),
-            agents: ArcSwap::default(),
-            results,
-        }
+    ) -> Arc<Self> {
+        let learning = Learning::new(ports, dispatcher.clock().clone());
+        let shared = Arc::new(TurnState { surfaces: Surfaces::default(), learning, results });
+        let (clients, agents) = (ArcSwap::default(), ArcSwap::default());
+        Arc::new(Self { dispatcher, disclosures, clients, agents, shared })
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -126,9 +141,9 @@ impl Exchange {
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let audience = self.current(audience)?;
-        let pinned = self.dispatcher.pin(principal);
+        let pinned = self.pin(principal);
         let shows_used = audience.disclosure().shows_used();
-        let pinned = if shows_used { pinned.with_used() } else { pinned };
+        let pinned = if shows_used { self.shared.learning.with_used(pinned) } else { pinned };
         let pinned = match audience.registering() {
             Some(registered) => pinned.with_registered(registered.names()),
             None => pinned,
@@ -137,8 +152,18 @@ impl Exchange {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
         };
-        let results = self.results.clone();
-        Some(Turn::new(self.surfaces.clone(), audience, pinned, results))
+        Some(Turn::new(self.shared.clone(), audience, pinned))
+    }
+
+    /// Somebody's turn at the dispatcher, whose searches rank by what was learnt from use.
+    pub fn pin(&self, principal: Arc<Principal>) -> PinnedTurn {
+        self.shared.learning.with_past(self.dispatcher.pin(principal))
+    }
+
+    /// Reads what was learnt for a tenant, so that the tenant's next turn ranks by it. A turn also
+    /// starts this by itself, and does without until it is done.
+    pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
+        self.shared.learning.recollect(tenant).await
     }
 
     /// Reads which tools a principal used most, if the audience is shown them and it is the first
@@ -146,8 +171,13 @@ impl Exchange {
     pub async fn recall_used(&self, audience: &Audience, principal: &Principal) {
         let current = self.current(audience);
         if current.is_some_and(|audience| audience.disclosure().shows_used()) {
-            self.dispatcher.recall_used(principal).await;
+            self.read_used(principal).await;
         }
+    }
+
+    /// Reads which tools a principal used most before today, unless they are known.
+    pub async fn read_used(&self, principal: &Principal) {
+        self.shared.learning.recall_used(&self.dispatcher, principal).await;
     }
 
     /// Begins a turn like [`Exchange::turn`], after [`Exchange::recall_used`]. A turn about one

@@ -12,7 +12,7 @@ use std::time::Duration;
 use gatefold::EncoderTier;
 use gatefold_catalog::Encoder as _;
 use gatefold_core::{Clock as _, Principal, SystemClock, ToolId};
-use gatefold_dispatch::{PastQueries as _, PastUse};
+use gatefold_exchange::{PastQueries as _, PastUse};
 use gatefold_encoder::ModelPlace;
 use gatefold_store::{PastQueryFilter, Store, StoreOptions};
 use libtest_mimic::{Arguments, Trial};
