@@ -1,6 +1,7 @@
 //! The spine: the only way to do anything.
 //!
-//! Every operation, by any caller over any protocol, takes [`PinnedTurn::call`]: resolve the name in
+//! Every operation, by any caller over any protocol, takes [`PinnedTurn::call`] and then the files of
+//! `call/` in their order: resolve the name in
 //! the principal's view, let policy decide, open an audit record, invoke the source under deadline,
 //! limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP library; those
 //! are behind the [`Source`] trait and the ports.
@@ -32,8 +33,7 @@ pub use call::caller::{
     Answer, AskError, CallPause, Caller, Event, EventListener, EventSink, MemoryShare, NoPeer,
     Peer, QuestionMode, RequestMeta, SharedLabel,
 };
-pub use call::decide::JSON_LEVELS;
-pub use call::nested::{NestedCaller, NestedOptions, ResourceAccess};
+pub use call::nest::{NestedCaller, NestedOptions, ResourceAccess};
 pub use call::record::{
     AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy, Discovery,
     DiscoveryRecord,
@@ -48,6 +48,7 @@ pub use credentials::{
 pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
 pub use limits::Limits;
 pub use limits::circuit_breaker::BreakerState;
+pub use limits::nesting::JSON_LEVELS;
 pub use limits::room::{ResultPlace, ResultRoom};
 pub use limits::traffic::{LastError, TrafficReport};
 pub use notes::{Note, NoteText, Notes};

@@ -2,6 +2,7 @@
 
 pub(crate) mod bulkhead;
 pub(crate) mod circuit_breaker;
+pub(crate) mod nesting;
 pub(crate) mod room;
 pub(crate) mod timer;
 pub(crate) mod traffic;

@@ -1,13 +1,12 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{PastIndex, Request, ResolvedEntry, View};
+use gatefold_catalog::{PastIndex, Request, View};
 use gatefold_core::{
-    CallError, CallId, Domain, Operation, Outcome, Principal, Resume, Timestamp, ToolId,
-    UpstreamIdentity,
+    CallError, Domain, Operation, Outcome, Principal, Resume, Timestamp, ToolId, UpstreamIdentity,
 };
 use tokio::time::timeout;
 
-use crate::call::chain::Chain;
+use crate::call::ActiveCall;
 use crate::call::record::RECORD_WAIT;
 use crate::call::seal::digest;
 use crate::catalogues::Catalogue;
@@ -181,10 +180,9 @@ impl PinnedTurn {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let request = self.verified(request.into());
-        let limit = self.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
-        let chain = Chain::root(limit, &caller);
+        let call = ActiveCall::outermost(self.clone(), request, caller);
         // Boxed because the futures that wait for it are moved as a whole, and more than once.
-        Box::pin(self.converse(request, resume, caller, chain)).await
+        Box::pin(call.run(resume)).await
     }
 
     /// Resolves an operation, for callers that need to know its entry besides calling it.
@@ -210,10 +208,6 @@ impl PinnedTurn {
         if kept.is_err() {
             tracing::warn!(meta_tool, "the record of a discovery was not kept in time");
         }
-    }
-
-    pub(crate) fn next_call_id(&self) -> CallId {
-        self.dispatcher.next_call_id()
     }
 
     pub(crate) fn now(&self) -> Timestamp {
