@@ -14,16 +14,7 @@ use crate::call::park::ParkedCalls;
 use crate::first_lists::FirstLists;
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
-use crate::{Approvals, AuditLog, Counters, Peer, SealKey};
-
-/// What dispatch needs from outside.
-#[derive(Clone)]
-pub struct Ports {
-    pub audit: Arc<dyn AuditLog>,
-    pub approvals: Arc<dyn Approvals>,
-    pub clock: Arc<dyn Clock>,
-    pub seal: SealKey,
-}
+use crate::{Counters, Peer, Ports};
 
 /// Holds the current runtime and begins calls on it.
 pub struct Dispatcher {

@@ -1,23 +1,21 @@
 //! The spine: the only way to do anything.
 //!
 //! Every operation, by any caller over any protocol, takes [`PinnedTurn::call`] and then the files of
-//! `call/` in their order: resolve the name in
-//! the principal's view, let policy decide, open an audit record, invoke the source under deadline,
-//! limits and breaker, close the record. This crate knows no HTTP, no SQL and no MCP library; those
-//! are behind the [`Source`] trait and the ports.
+//! `call/` in their order: resolve the name in the principal's view, let policy decide, open an audit
+//! record, invoke the source under deadline, limits and breaker, close the record. This crate knows no
+//! HTTP, no SQL and no MCP library; those are behind the [`Source`] trait and the ports.
 
-mod approvals;
 mod call;
 mod capabilities;
 mod catalogues;
 mod counters;
-mod credentials;
 mod dispatcher;
 mod first_lists;
 mod limits;
 mod notes;
 mod owner;
 mod pinned;
+mod ports;
 mod results;
 mod runtime;
 mod searching;
@@ -26,26 +24,18 @@ mod source;
 mod stateless;
 mod unlisted;
 
-pub use approvals::{
-    ApprovalKey, ApprovalState, Approvals, NewApproval, NoApprovals, StandingApproval,
-};
 pub use call::caller::{
-    Answer, AskError, CallPause, Caller, Event, EventListener, EventSink, MemoryShare, NoPeer,
-    Peer, QuestionMode, RequestMeta, SharedLabel,
+    Answer, AskError, CallPause, Caller, Event, EventSink, NoPeer, QuestionMode, RequestMeta,
+    SharedLabel,
 };
 pub use call::nest::{NestedCaller, NestedOptions, ResourceAccess};
 pub use call::record::{
-    AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened, DecidedBy, Discovery,
-    DiscoveryRecord,
+    AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord,
 };
 pub use call::seal::SealKey;
 pub use capabilities::{ClientCapabilities, Question};
 pub use counters::{Counters, DiscoveryCounts};
-pub use credentials::{
-    Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, NoCredentials,
-    RefusalCause, SignInLink, StaticCredentials,
-};
-pub use dispatcher::{Dispatcher, Ports, ResourceUpdate};
+pub use dispatcher::{Dispatcher, ResourceUpdate};
 pub use limits::Limits;
 pub use limits::circuit_breaker::BreakerState;
 pub use limits::nesting::JSON_LEVELS;
@@ -54,6 +44,12 @@ pub use limits::traffic::{LastError, TrafficReport};
 pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
 pub use pinned::PinnedTurn;
+pub use ports::{
+    ApprovalKey, ApprovalState, Approvals, AuditError, AuditLog, AuditSlot, Credential,
+    CredentialError, CredentialRefusal, CredentialSet, Credentials, EventListener, MemoryShare,
+    NewApproval, NoApprovals, NoCredentials, Peer, Ports, RefusalCause, SignInLink,
+    StandingApproval, StaticCredentials,
+};
 pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
 };

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_core::{
-    BoxError, Call, CallError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal,
-    Resume, ResumeError, RuleId, Target, Timestamp, ToolId,
+    Call, CallError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal, Resume,
+    ResumeError, RuleId, Target, Timestamp, ToolId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -16,44 +16,10 @@ use tokio::time::timeout;
 use super::ActiveCall;
 use super::consent::ApprovalFinding;
 use super::seal::digest;
-use crate::{Counters, Dispatcher};
+use crate::{AuditError, AuditLog, AuditSlot, Counters, Dispatcher};
 
 /// How long an answer waits for the end of its record, or for the record of what was not sent.
 pub const RECORD_WAIT: Duration = Duration::from_secs(5);
-
-/// Keeps the records of calls.
-///
-/// A record ends in exactly one outcome. Room for its end is reserved when the record opens, so
-/// that an end is never lost for lack of room.
-pub trait AuditLog: Send + Sync + 'static {
-    /// Opens a record. Once the future completes, the record survives a crash of the process.
-    fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
-
-    /// Writes a record that has already ended: a call that was refused before anything was sent.
-    /// When the future completes, the record survives a crash like an opening, or the log has
-    /// reported why it does not.
-    fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
-
-    /// Writes the record of a meta-call that only discovered.
-    fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()>;
-}
-
-/// Why a record could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum AuditError {
-    /// The call resumes one whose record is not suspended: it was resumed already, or has ended.
-    #[error("the call was resumed already")]
-    NotSuspended,
-    #[error("the record could not be written")]
-    Failed(#[source] BoxError),
-}
-
-/// Room reserved for the end of one record.
-pub trait AuditSlot: Send {
-    /// Passes on the end at once. When the future completes, the end survives a crash like an
-    /// opening, or the log has reported why it does not. Dropping the future loses nothing.
-    fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()>;
-}
 
 /// The opening half of a record. It has the digest and size of the arguments, never their text.
 #[derive(Debug, Clone)]
