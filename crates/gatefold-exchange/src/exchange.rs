@@ -1,11 +1,13 @@
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::address;
 use gatefold_core::{AgentId, BoxError, ClientName, Domain, Principal, Tenant};
 use gatefold_dispatch::{Dispatcher, PinnedTurn};
 
-use crate::audience::Choice;
+use crate::audience::{Choice, Generation};
 use crate::learning::Learning;
 use crate::surfaces::Surfaces;
 use crate::{
@@ -19,6 +21,8 @@ pub struct Exchange {
     disclosures: Disclosures,
     clients: ArcSwap<ClientProfiles>,
     agents: ArcSwap<AgentProfiles>,
+    /// How often the agents were replaced.
+    agent_changes: AtomicU64,
     shared: Arc<TurnState>,
 }
 
@@ -64,7 +68,8 @@ impl Exchange {
         let learning = Learning::new(ports, dispatcher.clock().clone());
         let shared = Arc::new(TurnState { surfaces: Surfaces::default(), learning, results });
         let (clients, agents) = (ArcSwap::default(), ArcSwap::default());
-        Arc::new(Self { dispatcher, disclosures, clients, agents, shared })
+        let agent_changes = AtomicU64::default();
+        Arc::new(Self { dispatcher, disclosures, clients, agents, agent_changes, shared })
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -81,7 +86,9 @@ impl Exchange {
         scope: Scope,
         disclosure: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
-        self.disclosures.audience(scope, disclosure)
+        let generation = self.generation();
+        let audience = self.disclosures.audience(scope, disclosure)?;
+        Ok(audience.resolved_at(generation))
     }
 
     /// Replaces the profiles of clients.
@@ -102,6 +109,7 @@ impl Exchange {
     /// Replaces the agents.
     pub fn set_agents(&self, profiles: AgentProfiles) {
         self.agents.store(Arc::new(profiles));
+        self.agent_changes.fetch_add(1, Ordering::Release);
     }
 
     /// Whether there is such an agent, and a principal finds it. One that it does not find looks as if
@@ -117,12 +125,27 @@ impl Exchange {
         agent: &AgentId,
         disclosure: Option<&str>,
     ) -> Option<Result<Audience, UnknownDisclosure>> {
-        self.agents.load().audience(agent, disclosure)
+        let generation = self.generation();
+        let audience = self.agents.load().audience(agent, disclosure)?;
+        Some(audience.map(|audience| audience.resolved_at(generation)))
+    }
+
+    /// Read before an audience is resolved: one that is resolved while something changes counts as old.
+    fn generation(&self) -> Generation {
+        Generation(self.disclosures.changes() + self.agent_changes.load(Ordering::Acquire))
     }
 
     /// The audience as it is since the last reload, which may have changed its agent, or the
-    /// disclosure for whoever names none. `None` if the agent is gone.
-    fn current(&self, audience: &Audience) -> Option<Audience> {
+    /// disclosure for whoever names none. `None` if the agent is gone. One that was resolved since,
+    /// as that of most requests, is not resolved again.
+    fn current<'a>(&self, audience: &'a Audience) -> Option<Cow<'a, Audience>> {
+        if audience.is_of(self.generation()) {
+            return Some(Cow::Borrowed(audience));
+        }
+        self.resolved_again(audience).map(Cow::Owned)
+    }
+
+    fn resolved_again(&self, audience: &Audience) -> Option<Audience> {
         let Some(agent) = audience.agent_id() else {
             let usual = (audience.choice() == Choice::Usual)
                 .then(|| self.audience(audience.scope().clone(), None).ok())
@@ -140,7 +163,7 @@ impl Exchange {
 
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
-        let audience = self.current(audience)?;
+        let audience = self.current(audience)?.into_owned();
         let pinned = self.pin(principal);
         let shows_used = audience.disclosure().shows_used();
         let pinned = if shows_used { self.shared.learning.with_used(pinned) } else { pinned };
@@ -166,29 +189,24 @@ impl Exchange {
         self.shared.learning.recollect(tenant).await
     }
 
-    /// Reads which tools a principal used most, if the audience is shown them and it is the first
-    /// time of the day. Turns do without what was not read.
-    pub async fn recall_used(&self, audience: &Audience, principal: &Principal) {
-        let current = self.current(audience);
-        if current.is_some_and(|audience| audience.disclosure().shows_used()) {
-            self.read_used(principal).await;
-        }
-    }
-
     /// Reads which tools a principal used most before today, unless they are known.
     pub async fn read_used(&self, principal: &Principal) {
         self.shared.learning.recall_used(&self.dispatcher, principal).await;
     }
 
-    /// Begins a turn like [`Exchange::turn`], after [`Exchange::recall_used`]. A turn about one
-    /// unknown source waits until the source was asked, because its client has nothing else to see.
+    /// Begins a turn like [`Exchange::turn`], after [`Exchange::read_used`] where the audience is shown
+    /// what its principal used most. A turn about one unknown source waits until the source was asked,
+    /// because its client has nothing else to see.
     pub async fn informed_turn(
         &self,
         audience: &Audience,
         principal: Arc<Principal>,
     ) -> Option<Turn> {
-        self.recall_used(audience, &principal).await;
-        let turn = self.turn(audience, principal.clone())?;
+        let audience = self.current(audience)?;
+        if audience.disclosure().shows_used() {
+            self.read_used(&principal).await;
+        }
+        let turn = self.turn(&audience, principal.clone())?;
         let Scope::Source(domain) = audience.scope() else {
             return Some(turn);
         };
@@ -198,7 +216,7 @@ impl Exchange {
         if let Err(error) = turn.pinned().learn(domain).await {
             tracing::debug!(%domain, %error, "a source could not be asked what it offers");
         }
-        self.turn(audience, principal)
+        self.turn(&audience, principal)
     }
 
     /// The digests that tell when an audience's lists have changed. `None` if the principal sees
