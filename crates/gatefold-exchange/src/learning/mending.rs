@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use gatefold_core::ToolId;
 
-use super::Searcher;
+use super::recall::Searcher;
 
 /// How long a failed call is remembered.
 const REMEMBERED: Duration = Duration::from_mins(10);

@@ -1,53 +1,25 @@
+//! The record of a call: opened before anything is sent, ended in one outcome before the answer goes
+//! out.
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_core::{
-    BoxError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal, RuleId, Timestamp,
-    ToolId,
+    Call, CallError, CallId, ClientName, Clock, Digest, Domain, ErrorKind, Principal, Resume,
+    ResumeError, RuleId, Target, Timestamp, ToolId,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 
-use crate::Counters;
+use super::ActiveCall;
+use super::consent::ApprovalFinding;
+use super::seal::digest;
+use crate::{AuditError, AuditLog, AuditSlot, Counters, Dispatcher};
 
 /// How long an answer waits for the end of its record, or for the record of what was not sent.
 pub const RECORD_WAIT: Duration = Duration::from_secs(5);
-
-/// Keeps the records of calls.
-///
-/// A record ends in exactly one outcome. Room for its end is reserved when the record opens, so
-/// that an end is never lost for lack of room.
-pub trait AuditLog: Send + Sync + 'static {
-    /// Opens a record. Once the future completes, the record survives a crash of the process.
-    fn open(&self, record: CallOpened) -> BoxFuture<'_, Result<Box<dyn AuditSlot>, AuditError>>;
-
-    /// Writes a record that has already ended: a call that was refused before anything was sent.
-    /// When the future completes, the record survives a crash like an opening, or the log has
-    /// reported why it does not.
-    fn refuse(&self, opened: CallOpened, closed: CallClosed) -> BoxFuture<'_, ()>;
-
-    /// Writes the record of a meta-call that only discovered.
-    fn discover(&self, record: DiscoveryRecord) -> BoxFuture<'_, ()>;
-}
-
-/// Why a record could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum AuditError {
-    /// The call resumes one whose record is not suspended: it was resumed already, or has ended.
-    #[error("the call was resumed already")]
-    NotSuspended,
-    #[error("the record could not be written")]
-    Failed(#[source] BoxError),
-}
-
-/// Room reserved for the end of one record.
-pub trait AuditSlot: Send {
-    /// Passes on the end at once. When the future completes, the end survives a crash like an
-    /// opening, or the log has reported why it does not. Dropping the future loses nothing.
-    fn close(self: Box<Self>, record: CallClosed) -> BoxFuture<'static, ()>;
-}
 
 /// The opening half of a record. It has the digest and size of the arguments, never their text.
 #[derive(Debug, Clone)]
@@ -164,6 +136,100 @@ impl DecidedBy {
             Self::Client => "client",
             Self::Person(name) => name,
         }
+    }
+}
+
+impl ActiveCall {
+    /// What is known of a call before its name is looked up.
+    pub(super) fn record_of(&self, call: &Call) -> CallOpened {
+        let arguments = call.operation.arguments();
+        CallOpened {
+            id: call.id,
+            parent: call.parent,
+            at: self.now(),
+            principal: call.principal.clone(),
+            client: self.client.clone(),
+            operation: call.operation.as_str(),
+            subject: call.operation.subject().to_owned(),
+            domain: None,
+            tool: None,
+            tool_digest: None,
+            rule: None,
+            decided_by: None,
+            arguments_digest: digest(arguments.as_bytes()),
+            arguments_bytes: arguments.len(),
+        }
+    }
+
+    /// Opens the record, unless the caller gives up before.
+    pub(super) async fn begin_record(&self, opened: CallOpened) -> Result<OpenRecord, CallError> {
+        let record = tokio::select! {
+            biased;
+            record = self.open_record(opened) => record,
+            () = self.caller.cancel.cancelled() => Err(CallError::Cancelled),
+        };
+        record.inspect_err(|error| self.count(error.kind().as_str()))
+    }
+
+    /// Opens the record within the call's deadline, so that a log that hangs does not hold anybody
+    /// up for longer. The error is not a deadline, because after a deadline a call may have taken
+    /// effect.
+    async fn open_record(&self, opened: CallOpened) -> Result<OpenRecord, CallError> {
+        let Dispatcher { ports, counters, .. } = &*self.turn.dispatcher;
+        let (clock, counters) = (ports.clock.clone(), counters.clone());
+        let record = OpenRecord::open(&*ports.audit, clock, counters, opened);
+        let record = self.timer.within(record).await;
+        let late = |_| {
+            let limit = self.limit.as_secs_f32();
+            CallError::Audit(format!("the record was not kept within {limit} s").into())
+        };
+        record.map_err(late)?.map_err(|error| match error {
+            AuditError::NotSuspended => CallError::Resume(ResumeError::Used),
+            AuditError::Failed(error) => CallError::Audit(error),
+        })
+    }
+
+    /// Writes the record of a call that was never sent.
+    pub(super) async fn record_unsent(&self, opened: CallOpened, outcome: AuditOutcome) {
+        self.count(outcome.counted_as());
+        let (id, at) = (opened.id, self.now());
+        let closed =
+            CallClosed { id, at, took: Duration::ZERO, outcome, reason: None, result_bytes: 0 };
+        let kept =
+            timeout(RECORD_WAIT, self.turn.dispatcher.ports.audit.refuse(opened, closed)).await;
+        if kept.is_err() {
+            tracing::warn!(call = %id, "the record of a refused call was not kept in time");
+        }
+    }
+
+    /// Ends the record of a suspended call that will not be resumed.
+    pub(super) async fn end_suspended(&self, state: Option<String>, error: &CallError) {
+        let answers = RawValue::NULL.to_owned();
+        let mut call = self.call(Some(Resume { state, answers }));
+        let record = self.record_of(&call);
+        let Ok(Some(unsealed)) = self.unseal(&mut call) else {
+            return;
+        };
+        let record = CallOpened { id: call.id, ..record };
+        let Ok(target) = self.target(&mut call) else { return };
+        let (record, sealed) = (identified(record, &target), Some(unsealed.sealed));
+        let facts = self.facts();
+        // Only for the record, which repeats what was found out about the call.
+        let decision = self.admit(call, target, sealed, record, &facts, ApprovalFinding::Open);
+        let outcome = match error {
+            CallError::Cancelled => AuditOutcome::Cancelled,
+            error => AuditOutcome::Failed(error.kind()),
+        };
+        self.record_unsent(decision.record, outcome).await;
+    }
+}
+
+pub(super) fn identified(record: CallOpened, target: &Target) -> CallOpened {
+    CallOpened {
+        domain: Some(target.domain.clone()),
+        tool: Some(target.id.clone()),
+        tool_digest: Some(target.digest),
+        ..record
     }
 }
 

@@ -6,81 +6,23 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use futures::future::BoxFuture;
-use gatefold_core::{BoxError, ClientCredentials, Principal, RecentMap, Rights, Timestamp, ToolId};
+use gatefold_core::{BoxError, ClientCredentials, Principal, RecentMap, Rights, ToolId};
+use gatefold_dispatch::Dispatcher;
 use tokio::sync::OnceCell;
+use tokio::time::timeout;
 
-/// The most tools that count as the most used ones.
-pub const USED_TOOLS: usize = 8;
-
-/// The whole days before today over which uses are counted.
-pub const USED_DAYS: u64 = 7;
+use super::Learning;
+use crate::ports::{USED_TOOLS, UtcDay};
 
 /// How long a principal's first turn of a day waits for them. After that they come late, and its
 /// clients are told that their lists have changed.
-pub const USED_WAIT: Duration = Duration::from_secs(2);
+const USED_WAIT: Duration = Duration::from_secs(2);
 
 /// How long to wait before reading again what could not be read.
 const PAUSE: Duration = Duration::from_secs(10);
 
 /// The most principals in the cache. One more evicts the one that asked longest ago.
 const PRINCIPALS: usize = 4096;
-
-/// A day of UTC, counted from 1970-01-01.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UtcDay(u64);
-
-impl UtcDay {
-    const MILLIS: u64 = 24 * 60 * 60 * 1000;
-
-    pub fn of(at: Timestamp) -> Self {
-        Self(at.as_millis() / Self::MILLIS)
-    }
-
-    /// Its first moment.
-    pub fn start(self) -> Timestamp {
-        Timestamp::from_millis(self.0.saturating_mul(Self::MILLIS))
-    }
-
-    /// The day so many days before, or the first of all.
-    #[must_use]
-    pub fn before(self, days: u64) -> Self {
-        Self(self.0.saturating_sub(days))
-    }
-
-    /// Days since 1970-01-01.
-    pub fn number(self) -> u64 {
-        self.0
-    }
-}
-
-/// Knows which tools were used most.
-pub trait UsedTools: Send + Sync + 'static {
-    /// The tools that a principal called most often, and successfully, in the [`USED_DAYS`] days
-    /// before a day: at most [`USED_TOOLS`], best first, those used as often by id. A principal is
-    /// its user, organisation and agent, whatever its rights.
-    ///
-    /// It must give the same answer all day.
-    fn most_used<'a>(
-        &'a self,
-        principal: &'a Principal,
-        day: UtcDay,
-    ) -> BoxFuture<'a, Result<Vec<ToolId>, BoxError>>;
-}
-
-/// Knows of no use.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoUsedTools;
-
-impl UsedTools for NoUsedTools {
-    fn most_used<'a>(
-        &'a self,
-        _: &'a Principal,
-        _: UtcDay,
-    ) -> BoxFuture<'a, Result<Vec<ToolId>, BoxError>> {
-        Box::pin(async { Ok(Vec::new()) })
-    }
-}
 
 /// The most used tools of principals that asked recently.
 pub(crate) struct UsedToolsCache {
@@ -163,6 +105,53 @@ impl UsedToolsCache {
     }
 }
 
+impl Learning {
+    /// Reads which tools a principal used most before today, unless they are known. Turns that
+    /// begin after this show them. Where they are known, it costs one look.
+    ///
+    /// It waits for [`USED_WAIT`] at most. Whatever takes longer is read on in the background.
+    pub(crate) async fn recall_used(
+        self: &Arc<Self>,
+        dispatcher: &Arc<Dispatcher>,
+        principal: &Principal,
+    ) {
+        let clock = dispatcher.clock();
+        let day = UtcDay::of(clock.now());
+        let Some(place) = self.used.unread(principal, day, clock.uptime()) else { return };
+        // In a task, so that others find it read when the one that asked first is gone.
+        let reading = self.clone().read_used(dispatcher.clone(), principal.clone(), day, place);
+        if timeout(USED_WAIT, tokio::spawn(reading)).await.is_err() {
+            self.used.note_failure(principal, day, clock.uptime());
+            tracing::warn!(user = %principal.user, "the most used tools could not be read in time");
+        }
+    }
+
+    async fn read_used(
+        self: Arc<Self>,
+        dispatcher: Arc<Dispatcher>,
+        principal: Principal,
+        day: UtcDay,
+        place: Arc<OnceCell<Arc<[ToolId]>>>,
+    ) {
+        let mut is_first = false;
+        let read = place.get_or_try_init(async || {
+            is_first = true;
+            let tools = self.ports.used.most_used(&principal, day).await?;
+            Ok::<_, BoxError>(tools.into_iter().take(USED_TOOLS).collect())
+        });
+        match read.await.cloned() {
+            Ok(tools) if is_first && self.used.differs(&principal, &tools) => {
+                dispatcher.look_again();
+            }
+            Ok(_) => {}
+            Err(error) => {
+                self.used.note_failure(&principal, day, dispatcher.clock().uptime());
+                tracing::warn!(%error, user = %principal.user, "the most used tools are not known");
+            }
+        }
+    }
+}
+
 fn without_rights(principal: &Principal) -> Principal {
     let sent = ClientCredentials::none();
     Principal { rights: Rights::none(), token: None, sent, ..principal.clone() }
@@ -178,15 +167,6 @@ mod tests {
 
     fn user(name: &str) -> Principal {
         Principal::user(UserId::new(name))
-    }
-
-    #[test]
-    fn a_day_begins_at_midnight_in_utc() {
-        let midnight = DAY.start();
-        assert_eq!(midnight.to_string(), "2024-10-04T00:00:00.000Z");
-        let just_before = Timestamp::from_millis(midnight.as_millis() - 1);
-        assert_eq!((UtcDay::of(midnight), UtcDay::of(just_before)), (DAY, DAY.before(1)));
-        assert_eq!(UtcDay::of(Timestamp::from_millis(0)).before(7).number(), 0);
     }
 
     #[test]

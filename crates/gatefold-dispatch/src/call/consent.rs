@@ -3,13 +3,16 @@
 use std::fmt::Write as _;
 
 use gatefold_catalog::{by_ends, object_fields};
-use gatefold_core::{CallError, Digest, Target};
+use gatefold_core::{CallError, Digest, Suspension, Target, Timestamp};
 use gatefold_policy::{Approval, ResolvedCall};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::seal::{SealedCall, principal_digest};
-use crate::{ApprovalKey, ApprovalState, CallOpened, DecidedBy, NewApproval, PinnedTurn, Question};
+use super::ActiveCall;
+use super::record::{CallOpened, DecidedBy};
+use super::seal::{SealedCall, SealedState, principal_digest};
+use super::settle::BoundCall;
+use crate::{ApprovalKey, ApprovalState, NewApproval, Question};
 
 /// The key of the question that asks a client for approval.
 const QUESTION: &str = "approval";
@@ -31,7 +34,7 @@ const KEPT_ARGUMENTS: usize = 64 * 1024;
 
 /// Whether a call that needs approval has it, determined before policy decides.
 #[derive(Debug)]
-pub(crate) enum ApprovalFinding {
+pub(super) enum ApprovalFinding {
     /// Nobody has decided yet.
     Open,
     Approved(DecidedBy),
@@ -41,10 +44,10 @@ pub(crate) enum ApprovalFinding {
     },
 }
 
-impl PinnedTurn {
+impl ActiveCall {
     /// Finds out whether a person has approved exactly this call, and uses up the approval if there
     /// is one.
-    pub(crate) async fn find_approval(
+    pub(super) async fn find_approval(
         &self,
         record: &CallOpened,
         target: &Target,
@@ -68,7 +71,7 @@ impl PinnedTurn {
                 refused @ ApprovalFinding::Refused { .. } => return Ok((refused, None)),
             }
         }
-        let port = &self.dispatcher.ports.approvals;
+        let port = &self.turn.dispatcher.ports.approvals;
         let failed = |source| CallError::Approvals { tool: target.id.clone(), source };
         let key = self.approval_key(target, record.arguments_digest);
         let Some(standing) = port.find(&key, self.now()).await.map_err(failed)? else {
@@ -94,23 +97,44 @@ impl PinnedTurn {
 
     fn approval_key(&self, target: &Target, arguments: Digest) -> ApprovalKey {
         ApprovalKey {
-            principal: principal_digest(&self.principal),
+            principal: principal_digest(&self.turn.principal),
             tool: target.id.clone(),
             definition: target.digest,
             arguments,
         }
     }
 
+    /// Asks the client's own user to approve the call, by ending the request with the question. None
+    /// if the client cannot ask that, or there is too much to show.
+    pub(super) fn ask_approval(
+        &self,
+        call: &ResolvedCall,
+        record: &CallOpened,
+    ) -> Option<(Suspension, Timestamp)> {
+        let question = question(call.target(), call.call().operation.arguments())?;
+        if self.caller.peer.capabilities().lacks(&question).is_some() {
+            return None;
+        }
+        let bound = BoundCall {
+            call: record.id,
+            operation: record.operation,
+            target: call.target().clone(),
+            arguments: record.arguments_digest,
+            approved_by: None,
+        };
+        Some(self.seal(&bound, questions(&question), SealedState::Approval))
+    }
+
     /// Leaves a request for approval where a person can find it, because the client cannot ask.
-    pub(crate) async fn asked_elsewhere(
+    pub(super) async fn request_approval(
         &self,
         call: &ResolvedCall,
         record: &CallOpened,
     ) -> CallError {
-        let (target, lasts) = (call.target(), self.runtime.limits.approval);
+        let (target, lasts) = (call.target(), self.turn.runtime.limits.approval);
         let request = NewApproval {
             key: self.approval_key(target, record.arguments_digest),
-            principal: self.principal.clone(),
+            principal: self.turn.principal.clone(),
             client: record.client.clone(),
             tool: target.id.clone(),
             domain: target.domain.clone(),
@@ -121,7 +145,7 @@ impl PinnedTurn {
             expires_at: self.now().plus(lasts),
         };
         let tool = target.id.clone();
-        match self.dispatcher.ports.approvals.request(request).await {
+        match self.turn.dispatcher.ports.approvals.request(request).await {
             Ok(id) => CallError::NeedsApproval { tool, id, lasts },
             Err(source) => CallError::Approvals { tool, source },
         }
@@ -130,7 +154,7 @@ impl PinnedTurn {
 
 /// The form with which a client asks its user. It names the tool itself, never a meta-tool, and shows every
 /// member of the arguments. None if there are too many of them.
-pub(crate) fn question(target: &Target, arguments: &str) -> Option<Question> {
+fn question(target: &Target, arguments: &str) -> Option<Question> {
     let mut message = format!("Allow one call of `{}` of `{}`?", target.id, target.domain);
     let mut ways = SHOWN_ENDS.into_iter().map(|ends| by_ends(arguments, ends));
     let shown = ways.find(|shown| shown.chars().nth(SHOWN_ARGUMENTS).is_none())?;
@@ -155,7 +179,7 @@ pub(crate) fn question(target: &Target, arguments: &str) -> Option<Question> {
 }
 
 /// The question in the form of a suspension.
-pub(crate) fn questions(question: &Question) -> Box<RawValue> {
+fn questions(question: &Question) -> Box<RawValue> {
     raw(&json!({ QUESTION: { "method": question.method, "params": question.params } }))
 }
 

@@ -8,11 +8,10 @@ use gatefold_core::{
 };
 use gatefold_policy::normal_uri;
 use serde_json::value::RawValue;
-use tokio_util::sync::CancellationToken;
 
+use super::ActiveCall;
+use super::settle::SealedTask;
 use crate::PinnedTurn;
-use crate::chain::Chain;
-use crate::tasks::SealedTask;
 
 impl PinnedTurn {
     /// The request with its resolved entry in this view: its own, if this view shows it, otherwise
@@ -63,25 +62,6 @@ impl PinnedTurn {
         }
     }
 
-    /// The target of a call whose entry was looked up already.
-    pub(crate) fn target(
-        &self,
-        call: &mut Call,
-        entry: Option<&ResolvedEntry>,
-    ) -> Result<Arc<Target>, CallError> {
-        if let Operation::Task(request) = &*call.operation {
-            let found = self.sealed_task(request).zip(entry);
-            let unknown = || CallError::Unknown { kind: "task", name: request.task.clone() };
-            let (sealed, entry) = found.ok_or_else(unknown)?;
-            // From here on, the request has the source's own id.
-            let own = TaskRequest { task: sealed.task, act: request.act.clone() };
-            call.operation = Arc::new(Operation::Task(own));
-            return Ok(entry.target().clone());
-        }
-        let found = entry.map(|entry| entry.target().clone());
-        found.ok_or_else(|| unknown(kind_of(&call.operation), call.operation.subject()))
-    }
-
     fn sealed_task(&self, request: &TaskRequest) -> Option<SealedTask> {
         SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
     }
@@ -113,29 +93,41 @@ impl PinnedTurn {
         askers.any(|asker| self.runtime.policy.concerns(asker, target))
             && !self.view.lists_resource(target)
     }
+}
+
+impl ActiveCall {
+    /// The target of a call whose entry was looked up already.
+    pub(super) fn target(&self, call: &mut Call) -> Result<Arc<Target>, CallError> {
+        if let Operation::Task(request) = &*call.operation {
+            let found = self.turn.sealed_task(request).zip(self.entry.as_ref());
+            let unknown = || CallError::Unknown { kind: "task", name: request.task.clone() };
+            let (sealed, entry) = found.ok_or_else(unknown)?;
+            // From here on, the request has the source's own id.
+            let own = TaskRequest { task: sealed.task, act: request.act.clone() };
+            call.operation = Arc::new(Operation::Task(own));
+            return Ok(entry.target().clone());
+        }
+        let found = self.entry.as_ref().map(|entry| entry.target().clone());
+        found.ok_or_else(|| unknown(kind_of(&call.operation), call.operation.subject()))
+    }
 
     /// Adds suggestions to an error about an unknown tool, and returns any other error unchanged.
     ///
     /// Suggestions are searched for only here, once everything else about the call is decided. A
     /// caller that gives up, or whose time runs out, gets none.
-    pub(crate) async fn with_suggestions(
-        &self,
-        error: CallError,
-        chain: &Chain,
-        cancel: &CancellationToken,
-    ) -> CallError {
+    pub(super) async fn with_suggestions(&self, error: CallError) -> CallError {
         let CallError::UnknownTool { name, .. } = error else { return error };
         let asked = name.clone();
-        let missed = self.searching(move |view| view.resolve(&asked).err());
-        let missed = chain.timer.within(cancel.run_until_cancelled(missed)).await;
+        let missed = self.turn.searching(move |view| view.resolve(&asked).err());
+        let missed = self.timer.within(self.caller.cancel.run_until_cancelled(missed)).await;
         let nearest = missed.ok().flatten().flatten().map(|miss| miss.nearest);
         CallError::UnknownTool { name, nearest: nearest.unwrap_or_default() }
     }
 }
 
 /// A hidden entry and a missing one look the same. Suggestions for a tool's name are added by
-/// [`PinnedTurn::with_suggestions`].
-pub(crate) fn unknown(kind: EntryKind, name: &str) -> CallError {
+/// [`ActiveCall::with_suggestions`].
+pub(super) fn unknown(kind: EntryKind, name: &str) -> CallError {
     match ToolName::parse(name) {
         Ok(name) if kind == EntryKind::Tool => CallError::UnknownTool { name, nearest: Vec::new() },
         _ => CallError::Unknown { kind: kind.as_str(), name: name.to_owned() },

@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::room::ResultPlace;
-use crate::timer::{Timer, TimerPause};
-use crate::{ClientCapabilities, Question};
+use crate::limits::room::ResultPlace;
+use crate::limits::timer::{Timer, TimerPause};
+use crate::{ClientCapabilities, EventListener, MemoryShare, Peer, Question};
 
 /// How a caller follows its call, and how it can be reached in the meantime. Cheap to clone.
 #[derive(Clone)]
@@ -32,14 +32,6 @@ pub struct Caller {
     pub memory: Option<Arc<dyn MemoryShare>>,
     /// The place of a large result, for whoever works on it after the call.
     pub result_place: ResultPlace,
-}
-
-/// A request's part of a limited amount of memory. Dropping it gives the part back.
-pub trait MemoryShare: Send + Sync + 'static {
-    /// Asks for room among the requests that wait for their clients, and says whether there is any.
-    /// These have memory of their own, because they may wait for long and new requests must not
-    /// wait for them.
-    fn may_wait(&self) -> bool;
 }
 
 /// The label of a session or a run, which each result passes on to the next call.
@@ -116,14 +108,6 @@ impl Event {
     }
 }
 
-/// Whoever follows a call. Nobody waits for it, so it has a bound of its own.
-pub trait EventListener: Send + Sync + 'static {
-    /// Late events are worth little, so those that do not fit are dropped.
-    fn hear(&self, event: Event);
-
-    fn is_gone(&self) -> bool;
-}
-
 impl EventListener for mpsc::Sender<Event> {
     fn hear(&self, event: Event) {
         let _ = self.try_send(event);
@@ -192,38 +176,6 @@ impl EventSink {
 
 fn lock(own: &CurrentListener) -> MutexGuard<'_, Option<Arc<dyn EventListener>>> {
     own.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The client behind a call, to the extent that a source may ask it something.
-pub trait Peer: Send + Sync + 'static {
-    fn capabilities(&self) -> &ClientCapabilities;
-
-    fn question_mode(&self) -> QuestionMode;
-
-    /// The same of the client itself, where this peer asks it for somebody.
-    fn own_question_mode(&self) -> QuestionMode {
-        self.question_mode()
-    }
-
-    /// Tells connected clients apart. `None` for a stateless client, which may be anybody.
-    fn client(&self) -> Option<u64> {
-        None
-    }
-
-    /// Stops the clock of the call behind it while the pause lives, because its client is being
-    /// asked something that may be about another of its calls.
-    fn pause(&self) -> CallPause {
-        CallPause::default()
-    }
-
-    /// Waits for a person, and for nothing else meanwhile: the clock of the call stands still, and
-    /// another call may take its place at the source.
-    fn wait_for_person<'a>(&'a self, person: BoxFuture<'a, bool>) -> BoxFuture<'a, bool> {
-        person
-    }
-
-    /// Asks now. Only a client whose mode is [`QuestionMode::Live`] can answer.
-    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>>;
 }
 
 /// Stops the clock of a call while it lives.
