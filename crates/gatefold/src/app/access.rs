@@ -14,7 +14,8 @@ use arc_swap::ArcSwap;
 use axum::extract::ConnectInfo;
 use futures::future::BoxFuture;
 use gatefold_core::{
-    Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId, UserId, network_of,
+    Clock, Digest, Narrowing, PresentedToken, Principal, Timestamp, TokenGrant, TokenId, TokenKind,
+    UserId, network_of,
 };
 use gatefold_dispatch::Dispatcher;
 use gatefold_issuer::{Issuer, Resource, Scopes};
@@ -22,9 +23,8 @@ use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validi
 use gatefold_oauth::{TokenFault, TokenIssuers};
 use gatefold_store::record_limits::ACCESS_TOKENS;
 use gatefold_store::{
-    AccessTokenRecord, KnownToken, PresentedToken, ProvidedSubject, Store, StoreError, TokenReader,
+    AccessTokenRecord, KnownToken, ProvidedSubject, Store, StoreError, TokenReader,
 };
-use gatefold_token::TokenKind;
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
 use tokio::time::{sleep, timeout};
