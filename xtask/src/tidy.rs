@@ -82,6 +82,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "gatefold-builtin",
         &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
+    (
+        "gatefold-http",
+        &[
+            "rmcp",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-dispatch",
+            "gatefold-mcp",
+            "gatefold-policy",
+            "gatefold-store",
+        ],
+    ),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),

@@ -1,18 +1,23 @@
-//! Who makes a request over HTTP.
+//! Who makes a request, and the layer that asks.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use ::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
-use ::http::request::Parts;
-use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::Body;
 use futures::StreamExt as _;
 use futures::future::BoxFuture;
-use gatefold_core::{AgentId, OrganisationId, Principal, TokenId, UserId};
+use gatefold_core::Principal;
+use http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::request::Parts;
+use http::{HeaderValue, Request, Response, StatusCode};
 use tokio_util::sync::CancellationToken;
+use tower::{Layer, Service};
 
-use super::streams::turned_away;
-use crate::protocol::headers::EVENT_STREAM;
+use crate::RefusalFormat;
+
+/// The content type of answers that go on for as long as their clients listen.
+const EVENT_STREAM: &str = "text/event-stream";
 
 /// Finds out who makes a request. It is called for each one, before the body is read.
 ///
@@ -23,6 +28,12 @@ pub trait Authenticator: Send + Sync + 'static {
         &'a self,
         request: &'a Parts,
     ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>>;
+
+    /// Whether somebody may use routes for those who run the gateway. By default nobody may.
+    fn is_operator(&self, principal: &Principal) -> bool {
+        let _ = principal;
+        false
+    }
 }
 
 /// Who makes a request, and for how long that holds.
@@ -51,13 +62,14 @@ pub struct Validity {
 
 impl Validity {
     /// Works on a request for as long as this lasts.
-    pub(super) async fn bound(
+    async fn bound(
         self: Arc<Self>,
+        refusals: RefusalFormat,
         served: impl Future<Output = Response<Body>>,
     ) -> Response<Body> {
         let response = tokio::select! {
             biased;
-            () = self.over.cancelled() => return self.refusal.response(),
+            () = self.over.cancelled() => return self.refusal.response(refusals),
             response = served => response,
         };
         let is_stream =
@@ -82,8 +94,8 @@ pub struct Unauthenticated {
 }
 
 impl Unauthenticated {
-    pub(super) fn response(&self) -> Response<Body> {
-        let mut response = turned_away(self.status, self.message.clone());
+    fn response(&self, refusals: RefusalFormat) -> Response<Body> {
+        let mut response = refusals.response(self.status, &self.message);
         if let Some(challenge) = &self.challenge {
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge.clone());
         }
@@ -115,43 +127,104 @@ impl Authenticator for SoleUser {
     ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
         Box::pin(std::future::ready(Ok(self.0.clone().into())))
     }
+
+    fn is_operator(&self, _: &Principal) -> bool {
+        true
+    }
 }
 
-/// Whether one principal's sessions and calls are the other's too. What belongs to a token is
-/// nobody else's, not even its user's with another token, and likewise with the credentials that a
-/// client sends for sources. Rights are not compared: they may change
-/// during a session, and each request is judged by its own.
-pub(super) fn is_same_caller(one: &Principal, other: &Principal) -> bool {
-    caller(one) == caller(other) && one.sent == other.sent
+/// Who has to make a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequiredCaller {
+    /// Somebody whom the authenticator knows.
+    Principal,
+    /// Somebody who runs the gateway as well.
+    Operator,
 }
 
-/// What tells callers apart, as far as they proved it: anybody can make up a credential for a source.
-pub(super) type CallerKey<'a> =
-    (&'a UserId, Option<&'a OrganisationId>, Option<&'a AgentId>, Option<&'a TokenId>);
-
-pub(super) fn caller(principal: &Principal) -> CallerKey<'_> {
-    let Principal { user, organisation, agent, token, rights: _, sent: _ } = principal;
-    (user, organisation.as_ref(), agent.as_ref(), token.as_ref().map(|token| &token.id))
+/// Lets in only requests whose sender the authenticator knows. What is behind it finds an
+/// `Arc<Principal>` among a request's extensions.
+#[derive(Clone)]
+pub struct AuthenticationLayer {
+    authenticator: Arc<dyn Authenticator>,
+    required: RequiredCaller,
+    refusals: RefusalFormat,
 }
 
-#[cfg(test)]
-mod tests {
-    use gatefold_core::{ClientCredential, Digest, Domain, Secret};
+impl AuthenticationLayer {
+    pub fn new(
+        authenticator: Arc<dyn Authenticator>,
+        required: RequiredCaller,
+        refusals: RefusalFormat,
+    ) -> Self {
+        Self { authenticator, required, refusals }
+    }
 
-    use super::*;
-
-    #[test]
-    fn a_credential_for_a_source_has_sessions_of_its_own_and_no_further_share_of_them() {
-        let with = |digest| {
-            let (user, value) = (UserId::new("local"), Secret::new("x"));
-            let credential =
-                ClientCredential { user, digest: Digest::new([digest; 32]), value: Some(value) };
-            let sent = [(Domain::from_key("tickets"), credential)].into_iter().collect();
-            Principal { sent, ..Principal::local() }
+    async fn serve<S>(self, mut inner: S, request: Request<Body>) -> Response<Body>
+    where
+        S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>,
+    {
+        let (mut parts, body) = request.into_parts();
+        let Authenticated { principal, validity } =
+            match self.authenticator.authenticate(&parts).await {
+                Ok(authenticated) => authenticated,
+                Err(unauthenticated) => return unauthenticated.response(self.refusals),
+            };
+        let is_missing_rights = self.required == RequiredCaller::Operator
+            && !self.authenticator.is_operator(&principal);
+        if is_missing_rights {
+            let text = "this is for those who run the gateway";
+            return self.refusals.response(StatusCode::FORBIDDEN, text);
+        }
+        parts.extensions.insert(principal);
+        let answer = inner.call(Request::from_parts(parts, body));
+        let served = async {
+            let Ok(response) = answer.await;
+            response
         };
-        assert!(is_same_caller(&with(1), &with(1)));
-        assert!(!is_same_caller(&with(1), &with(2)));
-        assert!(!is_same_caller(&with(1), &Principal::local()));
-        assert_eq!(caller(&with(1)), caller(&with(2)));
+        match validity {
+            Some(validity) => validity.bound(self.refusals, served).await,
+            None => served.await,
+        }
+    }
+}
+
+impl<S> Layer<S> for AuthenticationLayer {
+    type Service = AuthenticationService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        AuthenticationService { inner, layer: self.clone() }
+    }
+}
+
+/// What is behind an [`AuthenticationLayer`].
+#[derive(Clone)]
+pub struct AuthenticationService<S> {
+    inner: S,
+    layer: AuthenticationLayer,
+}
+
+impl<S> Service<Request<Body>> for AuthenticationService<S>
+where
+    S: Service<Request<Body>, Response = Response<Body>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(cx)
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        // Only the one that said it is ready may be called.
+        let unready = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, unready);
+        let layer = self.layer.clone();
+        Box::pin(async move { Ok(layer.serve(inner, request).await) })
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold_core::{PresentedToken, is_like_token};
-use gatefold_mcp::Unauthenticated;
+use gatefold_http::Unauthenticated;
 use gatefold_oauth::TokenFault;
 use http::StatusCode;
 use http::header::AUTHORIZATION;
