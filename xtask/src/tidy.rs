@@ -42,6 +42,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     ("gatefold-catalog", &["rten", "tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-secrecy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
     (
@@ -80,6 +81,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     (
         "gatefold-builtin",
         &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
+    ),
+    (
+        "gatefold-http",
+        &[
+            "rmcp",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-dispatch",
+            "gatefold-mcp",
+            "gatefold-policy",
+            "gatefold-store",
+        ],
     ),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),

@@ -25,7 +25,7 @@ mod raw_server;
 pub mod reference;
 mod wait;
 
-pub use client::{Exchange, RawClient, StdioClient};
+pub use client::{Exchange, RawClient, RawResponse, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
 pub use issuer::{

@@ -1,7 +1,7 @@
 //! Which of a user's words may be kept. When in doubt, nothing is kept: a lost query costs little,
 //! a kept secret is a leak.
 
-use gatefold_policy::secrecy::{has_secret, is_random, is_secret_noun, is_token_in_any_case};
+use gatefold_secrecy::{has_secret, is_random, is_secret_noun, is_token_in_any_case};
 
 /// The longest query that is kept, in characters. A longer one is a text, not a request.
 const LONGEST: usize = 200;

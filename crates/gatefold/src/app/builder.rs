@@ -6,7 +6,8 @@ use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_disclose::{Disclosure, Names};
 use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
 use gatefold_exchange::{Exchange, LearningPorts, NamingScheme};
-use gatefold_mcp::{Authenticator, Server};
+use gatefold_http::Authenticator;
+use gatefold_mcp::Server;
 use gatefold_store::{Store, StoreOptions};
 use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 

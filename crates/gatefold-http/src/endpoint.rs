@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use gatefold_egress::IpNet;
 
-use super::identity::{Authenticator, SoleUser};
-use super::tls::ListenerTls;
+use crate::{Authenticator, ListenerTls, SoleUser};
 
 /// How an HTTP endpoint behaves.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 const READING: Duration = Duration::from_secs(1);
 
 /// Sends an answer and closes the connection, whatever the client sends.
-pub(super) async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: &str) {
+pub(crate) async fn answer(mut stream: impl AsyncRead + AsyncWrite + Unpin, answer: &str) {
     let told = async {
         stream.write_all(answer.as_bytes()).await?;
         stream.shutdown().await?;

@@ -3,7 +3,8 @@
 //! Everything that needs this uses the same rules: an import that takes secrets out of a client's
 //! file, learning that must not store one, results that must not show one. When in doubt, a value
 //! is a secret: a false alarm costs a reference or a word, a miss is a leak. Everything here is a
-//! function of its input, and reads at most a named length of text.
+//! function of its input, and reads at most a named length of text. This crate must not know any other
+//! of ours.
 
 mod harmless;
 mod known;

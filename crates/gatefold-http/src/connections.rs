@@ -24,11 +24,9 @@ use tokio::time::{Sleep, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::patience::PatientStream;
-use super::proxies::ConnectionPeer;
-use super::{securing, undated};
-use crate::downstream::endpoint::HttpEndpoint;
-use crate::downstream::tls::ListenerTls;
+use crate::patience::PatientStream;
+use crate::proxies::ConnectionPeer;
+use crate::{HttpEndpoint, ListenerTls, RefusalFormat, securing, undated};
 
 /// What one connection buffers of a request's head, and of a body at a time, in bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -40,9 +38,10 @@ const NO_PLACE: &[u8] =
                           connection: close\r\n\r\n";
 
 /// Serves every connection until `shutdown` fires and the requests under way have been answered.
-pub(super) async fn serve(
+pub(crate) async fn serve(
     listener: TcpListener,
     app: Router,
+    refusals: RefusalFormat,
     endpoint: &HttpEndpoint,
     shutdown: &CancellationToken,
 ) {
@@ -81,6 +80,7 @@ pub(super) async fn serve(
             head_deadline: endpoint.head_deadline,
             idle: endpoint.connection_idle,
             unread: endpoint.unread,
+            refusals,
         };
         tasks.spawn(serve_one(stream, app.clone(), place, terms));
     }
@@ -104,6 +104,7 @@ struct ConnectionTerms {
     idle: Duration,
     /// How long its client may take nothing of an answer.
     unread: Duration,
+    refusals: RefusalFormat,
 }
 
 async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms: ConnectionTerms) {
@@ -111,12 +112,12 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
-    let ConnectionTerms { tls, trusted, head_deadline, idle, unread } = terms;
+    let ConnectionTerms { tls, trusted, head_deadline, idle, unread, refusals } = terms;
     let mut first_head = pin!(sleep(head_deadline));
     let peer = stream.peer_addr().ok().map(|address| ConnectionPeer { address, trusted });
     let Some(tls) = tls else {
         let stream = PatientStream::new(stream, unread);
-        return exchange(stream, peer, app, place, first_head, idle).await;
+        return exchange(stream, peer, (app, refusals), place, first_head, idle).await;
     };
     let secured = tokio::select! {
         biased;
@@ -126,7 +127,7 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
     };
     if let Some(stream) = secured {
         let stream = PatientStream::new(stream, unread);
-        exchange(stream, peer, app, place, first_head, idle).await;
+        exchange(stream, peer, (app, refusals), place, first_head, idle).await;
     }
 }
 
@@ -134,13 +135,13 @@ async fn serve_one(stream: TcpStream, app: Router, place: ConnectionPlace, terms
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     peer: Option<ConnectionPeer>,
-    app: Router,
+    (app, refusals): (Router, RefusalFormat),
     place: ConnectionPlace,
     mut first_head: Pin<&mut Sleep>,
     idle: Duration,
 ) {
     if !SystemClock.now().has_http_date() {
-        return undated::refuse(stream).await;
+        return undated::refuse(stream, refusals).await;
     }
     let state = place.state.clone();
     let app = TowerToHyperService::new(app);

@@ -5,15 +5,15 @@ use std::io;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use super::parting;
-use crate::downstream::tls::{ListenerTls, begins_handshake};
+use crate::parting;
+use crate::tls::{ListenerTls, begins_handshake};
 
 /// What a client is told that speaks plain HTTP where only HTTPS is spoken, with status 400.
 pub const HTTPS_ONLY: &str = "this address speaks HTTPS: write `https://`";
 
 /// A connection once its client has agreed on keys. A client that asks in plain HTTP is told what
 /// is wrong, and nothing else.
-pub(super) async fn secured(stream: TcpStream, tls: &ListenerTls) -> Option<TlsStream<TcpStream>> {
+pub(crate) async fn secured(stream: TcpStream, tls: &ListenerTls) -> Option<TlsStream<TcpStream>> {
     match begins_handshake(&stream).await {
         Ok(true) => {}
         Ok(false) => {

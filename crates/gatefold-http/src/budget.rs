@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gatefold_dispatch::MemoryShare;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// What each request may take without counting towards the budget, in bytes. Nearly every call
@@ -18,14 +17,14 @@ const COPIES: usize = 2;
 const WAITING_PART: usize = 2;
 
 /// The memory that is left.
-pub(super) struct RequestBudget {
+pub(crate) struct RequestBudget {
     left: Arc<Semaphore>,
     left_for_waiting: Arc<Semaphore>,
 }
 
 /// What one request takes from the budget. Dropping the last clone gives it back.
 #[derive(Clone)]
-pub(super) struct BudgetShare(Option<Arc<LargeRequest>>);
+pub struct BudgetShare(Option<Arc<LargeRequest>>);
 
 /// A request that counts towards the budget, or still may.
 struct LargeRequest {
@@ -41,11 +40,11 @@ struct TakenUnits {
 
 /// There is not enough left.
 #[derive(Debug)]
-pub(super) struct OverBudget;
+pub(crate) struct OverBudget;
 
 impl RequestBudget {
     /// A budget of this many bytes. One request of the largest size always fits.
-    pub(super) fn new(bytes: usize, largest: usize) -> Arc<Self> {
+    pub(crate) fn new(bytes: usize, largest: usize) -> Arc<Self> {
         let of = |bytes: usize| {
             let units = bytes.max(largest.saturating_mul(COPIES)).div_ceil(UNIT);
             Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS)))
@@ -54,7 +53,7 @@ impl RequestBudget {
     }
 
     /// The share of a request that has not arrived yet.
-    pub(super) fn share(self: &Arc<Self>) -> BudgetShare {
+    pub(crate) fn share(self: &Arc<Self>) -> BudgetShare {
         let taken = Mutex::default();
         BudgetShare(Some(Arc::new(LargeRequest { budget: self.clone(), taken })))
     }
@@ -62,13 +61,13 @@ impl RequestBudget {
 
 impl BudgetShare {
     /// The share of a request that is counted elsewhere.
-    pub(super) fn none() -> Self {
+    pub fn none() -> Self {
         Self(None)
     }
 
     /// Takes what a request of this size needs. It never waits: requests waiting for each other's
     /// shares would all wait until their deadlines.
-    pub(super) fn grow(&self, size: usize) -> Result<(), OverBudget> {
+    pub(crate) fn grow(&self, size: usize) -> Result<(), OverBudget> {
         let Some(request) = self.0.as_ref().filter(|_| size > FREE_BYTES) else { return Ok(()) };
         let mut taken = request.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let missing = size.saturating_mul(COPIES).div_ceil(UNIT).saturating_sub(taken.units());
@@ -85,22 +84,21 @@ impl BudgetShare {
         Ok(())
     }
 
-    /// The share in the form that the request's call keeps, if the request is large.
-    pub(super) fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
-        let request = self.0.clone()?;
-        let units = request.taken.lock().unwrap_or_else(PoisonError::into_inner).units();
-        (units > 0).then_some(request as Arc<dyn MemoryShare>)
+    /// Whether anything was taken for it, as for a large request.
+    pub fn is_large(&self) -> bool {
+        let taken = self.0.as_ref().map(|request| request.taken.lock());
+        taken.is_some_and(|taken| taken.unwrap_or_else(PoisonError::into_inner).units() > 0)
     }
-}
 
-impl MemoryShare for LargeRequest {
-    fn may_wait(&self) -> bool {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Whether its request may wait for its client, which has a budget of its own.
+    pub fn may_wait(&self) -> bool {
+        let Some(request) = &self.0 else { return true };
+        let mut taken = request.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_waiting || taken.units() == 0 {
             return true;
         }
         let Ok(units) = u32::try_from(taken.units()) else { return false };
-        match self.budget.left_for_waiting.clone().try_acquire_many_owned(units) {
+        match request.budget.left_for_waiting.clone().try_acquire_many_owned(units) {
             Ok(waiting) => {
                 *taken = TakenUnits { permit: Some(waiting), is_waiting: true };
                 true
@@ -130,8 +128,9 @@ mod tests {
         second.grow(LARGE).unwrap();
         third.grow(LARGE).unwrap_err();
         third.grow(FREE_BYTES).unwrap();
-        assert!(third.memory().is_none(), "a small one takes none");
-        let of_its_call = first.memory();
+        assert!(!third.is_large(), "a small one takes none");
+        assert!(first.is_large());
+        let of_its_call = first.clone();
         drop(first);
         third.grow(LARGE).unwrap_err();
         drop(of_its_call);
@@ -144,13 +143,13 @@ mod tests {
         let [first, second, third, fourth] = [(); 4].map(|()| budget.share());
         first.grow(LARGE).unwrap();
         second.grow(LARGE).unwrap();
-        let waiting = first.memory().unwrap();
+        let waiting = first.clone();
         assert!(waiting.may_wait());
         assert!(waiting.may_wait(), "it has its room already");
-        assert!(!second.memory().unwrap().may_wait(), "half of the budget is for those");
+        assert!(!second.may_wait(), "half of the budget is for those");
         third.grow(LARGE).unwrap();
         fourth.grow(LARGE).unwrap_err();
         drop((first, waiting));
-        assert!(second.memory().unwrap().may_wait());
+        assert!(second.may_wait());
     }
 }

@@ -4,17 +4,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::header::{HOST, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
-use ::http::uri::Authority;
-use ::http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use axum::body::Body;
 use axum::extract::State;
 use axum::middleware::Next;
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE};
+use http::uri::Authority;
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use tower::{Layer as _, ServiceExt as _};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
-use super::endpoint::HttpEndpoint;
-use crate::protocol::headers::SESSION_ID;
+use crate::HttpEndpoint;
 
 /// The most bytes of a request's headers in total.
 const HEADER_BYTES: usize = 64 * 1024;
@@ -22,13 +21,14 @@ const HEADER_BYTES: usize = 64 * 1024;
 const PREFLIGHT_AGE: Duration = Duration::from_mins(10);
 
 /// What every request has to pass: the allowed hosts and origins.
-pub(super) struct Guard {
+pub(crate) struct Guard {
     endpoint: HttpEndpoint,
     cors: CorsLayer,
 }
 
 impl Guard {
-    pub(super) fn new(endpoint: HttpEndpoint) -> Self {
+    pub(crate) fn new(endpoint: HttpEndpoint, exposed_headers: Vec<HeaderName>) -> Self {
+        let exposed: Vec<_> = exposed_headers.into_iter().chain([WWW_AUTHENTICATE]).collect();
         // The origin was already checked. Headers are mirrored, because a tool's arguments may be
         // among them, under names of its own.
         let cors = CorsLayer::new()
@@ -36,13 +36,13 @@ impl Guard {
             .allow_methods([Method::GET, Method::POST, Method::DELETE])
             .allow_headers(AllowHeaders::mirror_request())
             .allow_private_network(true)
-            .expose_headers([SESSION_ID, WWW_AUTHENTICATE])
+            .expose_headers(exposed)
             .max_age(PREFLIGHT_AGE);
         Self { endpoint, cors }
     }
 }
 
-pub(super) async fn check(
+pub(crate) async fn check(
     State(guard): State<Arc<Guard>>,
     request: Request<Body>,
     next: Next,

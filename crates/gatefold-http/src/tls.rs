@@ -159,14 +159,14 @@ impl ListenerTls {
     }
 
     /// The handshake of a new connection.
-    pub(super) async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+    pub(crate) async fn handshake(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let config = self.pair.load().config.clone();
         TlsAcceptor::from(config).accept(stream).await
     }
 }
 
 /// Whether a client begins with a handshake. It waits until the client has sent something.
-pub(super) async fn begins_handshake(stream: &TcpStream) -> io::Result<bool> {
+pub(crate) async fn begins_handshake(stream: &TcpStream) -> io::Result<bool> {
     let mut first = [0];
     match stream.peek(&mut first).await? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
@@ -238,7 +238,7 @@ mod tests {
     fn an_rsa_key_is_read_from_pkcs_1() {
         let files = ["rsa-cert.pem", "rsa-key.pem"];
         let [cert, key] = files.map(|name| {
-            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/downstream/pairs/");
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/pairs/");
             std::fs::read_to_string(format!("{folder}{name}")).unwrap()
         });
         assert!(key.starts_with("-----BEGIN RSA PRIVATE KEY-----"));

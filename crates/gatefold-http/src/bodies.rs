@@ -4,16 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::header::RETRY_AFTER;
-use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::{Body, Bytes, HttpBody as _};
 use bytes::BytesMut;
+use http::header::RETRY_AFTER;
+use http::{HeaderValue, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use tokio::time::timeout;
 
-use super::budget::{BudgetShare, OverBudget, RequestBudget};
-use crate::downstream::endpoint::HttpEndpoint;
-use crate::downstream::streams::{empty, turned_away};
+use crate::budget::{BudgetShare, OverBudget, RequestBudget};
+use crate::{HttpEndpoint, RefusalFormat};
 
 /// The most bytes of a refused body that are read and thrown away.
 const DISCARDED_BYTES: usize = 64 * 1024 * 1024;
@@ -21,7 +20,7 @@ const DISCARDED_BYTES: usize = 64 * 1024 * 1024;
 const DISCARDING: Duration = Duration::from_secs(10);
 
 /// Reads bodies within the limits of an endpoint.
-pub(super) struct RequestBodies {
+pub struct RequestBodies {
     /// The largest body, in bytes.
     limit: usize,
     deadline: Duration,
@@ -29,7 +28,7 @@ pub(super) struct RequestBodies {
 }
 
 /// Why a body was not read.
-pub(super) enum UnreadBody {
+pub enum UnreadBody {
     TooLarge { limit: usize },
     Late { deadline: Duration },
     OverBudget,
@@ -37,14 +36,14 @@ pub(super) enum UnreadBody {
 }
 
 impl RequestBodies {
-    pub(super) fn new(endpoint: &HttpEndpoint) -> Self {
+    pub fn new(endpoint: &HttpEndpoint) -> Self {
         let limit = endpoint.request_body_bytes;
         let budget = RequestBudget::new(endpoint.requests_bytes, limit);
         Self { limit, deadline: endpoint.body_deadline, budget }
     }
 
     /// Reads a body. The share lasts as long as what was read from it.
-    pub(super) async fn read(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
+    pub async fn read(&self, mut body: Body) -> Result<(Bytes, BudgetShare), UnreadBody> {
         let late = UnreadBody::Late { deadline: self.deadline };
         let read = if body.size_hint().lower() > self.limit as u64 {
             Err(UnreadBody::TooLarge { limit: self.limit })
@@ -94,25 +93,29 @@ async fn discard(mut body: Body) {
 }
 
 impl UnreadBody {
-    pub(super) fn response(self) -> Response<Body> {
+    pub fn response(self, refusals: RefusalFormat) -> Response<Body> {
         match self {
             Self::TooLarge { limit } => {
                 let text = format!("the request has more than {limit} bytes");
-                turned_away(StatusCode::PAYLOAD_TOO_LARGE, text)
+                refusals.response(StatusCode::PAYLOAD_TOO_LARGE, &text)
             }
             Self::Late { deadline } => {
                 let seconds = deadline.as_secs_f32();
                 let text = format!("the request was not complete within {seconds} s");
-                turned_away(StatusCode::REQUEST_TIMEOUT, text)
+                refusals.response(StatusCode::REQUEST_TIMEOUT, &text)
             }
             Self::OverBudget => {
                 let text = "as many large requests are under way as the gateway takes; try again \
                             later";
-                let mut response = turned_away(StatusCode::SERVICE_UNAVAILABLE, text);
+                let mut response = refusals.response(StatusCode::SERVICE_UNAVAILABLE, text);
                 response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
                 response
             }
-            Self::Broken => empty(StatusCode::BAD_REQUEST),
+            Self::Broken => {
+                let mut response = Response::new(Body::empty());
+                *response.status_mut() = StatusCode::BAD_REQUEST;
+                response
+            }
         }
     }
 }

@@ -3,8 +3,9 @@
 //!
 //! What a token is good for, and where its hash is kept, is others' to know.
 
-use gatefold_core::{Digest, Secret, TokenId};
 use sha2::{Digest as _, Sha256};
+
+use crate::{Digest, Secret, TokenId};
 
 const PREFIX: &str = "gf_";
 
@@ -18,7 +19,7 @@ const ID_SYMBOLS: usize = 8;
 /// 32 random bytes; the last symbol has only one bit of them.
 const SECRET_SYMBOLS: usize = 52;
 /// How many bytes the secret of a token has.
-pub const SECRET_BYTES: usize = 32;
+const SECRET_BYTES: usize = 32;
 
 /// 30 bits of SHA-256 over all that comes before: of a thousand million mistyped tokens, one passes.
 const CHECK_SYMBOLS: usize = 6;
@@ -145,7 +146,7 @@ pub fn is_like_token(text: &str) -> bool {
 }
 
 /// Whether a text has the form of an id.
-pub fn is_id(text: &str) -> bool {
+pub fn is_token_id(text: &str) -> bool {
     let is_half = |half: &str| {
         half.len() == ID_SYMBOLS / 2 && half.bytes().all(|symbol| SYMBOLS.contains(&symbol))
     };
@@ -189,7 +190,7 @@ mod tests {
             assert_eq!(text.len(), 70);
             let read = PresentedToken::read(text).unwrap();
             assert_eq!(read, PresentedToken { kind, id: drawn.id.clone(), hash: drawn.hash });
-            assert!(is_id(drawn.id.as_str()), "{}", drawn.id);
+            assert!(is_token_id(drawn.id.as_str()), "{}", drawn.id);
             let again = DrawnToken::draw_for(kind, &drawn.id).unwrap();
             assert_eq!(PresentedToken::read(again.text.expose()).unwrap().id, drawn.id);
             assert_ne!(again.hash, drawn.hash);

@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 /// A stream that fails once nothing could be written to it for a while.
-pub(super) struct PatientStream<S> {
+pub(crate) struct PatientStream<S> {
     inner: S,
     patience: Duration,
     /// Ends the wait for the client, while there is one.
@@ -17,7 +17,7 @@ pub(super) struct PatientStream<S> {
 }
 
 impl<S> PatientStream<S> {
-    pub(super) fn new(inner: S, patience: Duration) -> Self {
+    pub(crate) fn new(inner: S, patience: Duration) -> Self {
         Self { inner, patience, stalled: None }
     }
 

@@ -13,15 +13,15 @@ const HEADER: &str = "x-forwarded-for";
 const HOPS: usize = 32;
 
 /// The other end of a connection.
-pub(super) struct ConnectionPeer {
-    pub(super) address: SocketAddr,
-    pub(super) trusted: Arc<[IpNet]>,
+pub(crate) struct ConnectionPeer {
+    pub(crate) address: SocketAddr,
+    pub(crate) trusted: Arc<[IpNet]>,
 }
 
 impl ConnectionPeer {
     /// Where a request comes from: the last address on its way that is no trusted proxy's. What
     /// stands before it in the header may be made up.
-    pub(super) fn client(&self, headers: &HeaderMap) -> SocketAddr {
+    pub(crate) fn client(&self, headers: &HeaderMap) -> SocketAddr {
         let mut address = self.address.ip().to_canonical();
         let said = headers.get_all(HEADER).iter().rev();
         let hops = said.flat_map(|value| value.as_bytes().rsplit(|byte| *byte == b',')).take(HOPS);

@@ -5,20 +5,21 @@
 
 use std::sync::Once;
 
+use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::parting;
-use crate::protocol::{RpcError, rpc};
+use crate::{RefusalFormat, parting};
 
 const REASON: &str = "the system's date is before 1970 or after 9999, so nothing can be answered over HTTP: set the clock";
 
 /// Answers with the reason for the refusal.
-pub(super) async fn refuse(stream: impl AsyncRead + AsyncWrite + Unpin) {
+pub(crate) async fn refuse(stream: impl AsyncRead + AsyncWrite + Unpin, refusals: RefusalFormat) {
     static TOLD: Once = Once::new();
     TOLD.call_once(|| tracing::error!("{REASON}"));
-    let body = rpc::refusal(None, &RpcError::internal(REASON));
+    let RefusalFormat { content_type, body } = refusals;
+    let body = body(StatusCode::SERVICE_UNAVAILABLE, REASON);
     let answer = format!(
-        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+        "HTTP/1.1 503 Service Unavailable\r\ncontent-type: {content_type}\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
@@ -38,7 +39,7 @@ mod tests {
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (accepted, _) = listener.accept().await.unwrap();
         client.write_all(&[b'x'; 10_000]).await.unwrap();
-        let refused = tokio::spawn(refuse(accepted));
+        let refused = tokio::spawn(refuse(accepted, RefusalFormat::PLAIN));
         let mut answer = String::new();
         client.read_to_string(&mut answer).await.unwrap();
         assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(REASON), "{answer}");
