@@ -95,6 +95,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
+    (
+        "gatefold-model",
+        &[
+            "rmcp",
+            "axum",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-dispatch",
+            "gatefold-mcp",
+            "gatefold-store",
+        ],
+    ),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),
