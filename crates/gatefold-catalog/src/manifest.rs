@@ -1,7 +1,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gatefold_core::{Digest, Timestamp};
+use gatefold_core::{AbleClients, Digest, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest as _, Sha256};
@@ -75,7 +75,7 @@ pub struct Manifest {
     supplement: Option<Arc<Supplement>>,
     fetched_at: Timestamp,
     digest: Digest,
-    text: Arc<str>,
+    text: Arc<String>,
 }
 
 impl Manifest {
@@ -103,7 +103,6 @@ impl Manifest {
         fetched_at: Timestamp,
     ) -> Self {
         let parse::ParsedListing { mut index, text, alterations } = parsed;
-        let text: Arc<str> = text.into();
         let place = |key: Span, digest| (&text[span(key)], digest);
         index.tools.sort_by(|a, b| place(a.name, a.digest).cmp(&place(b.name, b.digest)));
         for entries in [&mut index.prompts, &mut index.resources, &mut index.templates] {
@@ -117,8 +116,11 @@ impl Manifest {
         index: &Index,
         alterations: Vec<Alteration>,
         fetched_at: Timestamp,
-        text: Arc<str>,
+        mut text: String,
     ) -> Self {
+        text.shrink_to_fit();
+        // Not `Arc<str>`: making one copies all of the text.
+        let text = Arc::new(text);
         let tool = |places: &ToolPlaces| ToolDefinition {
             text: Arc::clone(&text),
             places: places.clone(),
@@ -138,6 +140,28 @@ impl Manifest {
             fetched_at,
             digest,
             text,
+        }
+    }
+
+    /// The same manifest, whose source lists its tools to these clients only.
+    #[must_use]
+    pub fn with_clients(self, of: impl Fn(&ToolDefinition) -> AbleClients) -> Self {
+        let mut index = self.index();
+        for (places, tool) in index.tools.iter_mut().zip(&self.tools) {
+            places.clients = of(tool);
+        }
+        let Self { server, alterations, supplement, fetched_at, text, .. } = self;
+        let manifest = Self::assemble(server, &index, alterations, fetched_at, text);
+        manifest.with_supplement(supplement)
+    }
+
+    fn index(&self) -> Index {
+        let entries = |all: &[EntryDefinition]| all.iter().map(|entry| entry.places).collect();
+        Index {
+            tools: self.tools.iter().map(|tool| tool.places.clone()).collect(),
+            prompts: entries(&self.prompts),
+            resources: entries(&self.resources),
+            templates: entries(&self.templates),
         }
     }
 
@@ -242,14 +266,20 @@ fn digest_of(server: Option<&ServerInfo>, index: &Index, text: &str) -> Digest {
             hash.update(entry.digest.as_bytes());
         }
     }
-    // Groups are hashed last, and only if there are any: stored manifests keep the digests they had
-    // before groups existed.
+    // Groups and clients are hashed last, and only if there are any: stored manifests keep the
+    // digests they had before these existed.
     for (place, tool) in index.tools.iter().enumerate() {
         if let Some(group) = tool.group {
             let group = &text[span(group)];
             hash.update(place.to_le_bytes());
             hash.update(group.len().to_le_bytes());
             hash.update(group);
+        }
+    }
+    for (place, tool) in index.tools.iter().enumerate() {
+        if !tool.clients.are_everybody() {
+            hash.update(place.to_le_bytes());
+            hash.update([tool.clients.to_bits()]);
         }
     }
     Digest::new(hash.finalize().into())

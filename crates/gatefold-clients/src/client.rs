@@ -17,11 +17,12 @@ pub enum Client {
     LmStudio,
     Opencode,
     Crush,
+    Continue,
 }
 
 impl Client {
     /// Every client, in the order in which they are shown.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ClaudeCode,
         Self::ClaudeDesktop,
         Self::Cursor,
@@ -34,6 +35,7 @@ impl Client {
         Self::LmStudio,
         Self::Opencode,
         Self::Crush,
+        Self::Continue,
     ];
 
     /// The name on a command line, such as `claude-code`.
@@ -51,6 +53,7 @@ impl Client {
             Self::LmStudio => "lm-studio",
             Self::Opencode => "opencode",
             Self::Crush => "crush",
+            Self::Continue => "continue",
         }
     }
 
@@ -69,6 +72,7 @@ impl Client {
             Self::LmStudio => "LM Studio",
             Self::Opencode => "opencode",
             Self::Crush => "Crush",
+            Self::Continue => "Continue",
         }
     }
 
@@ -89,6 +93,7 @@ impl Client {
             "lmstudio" => Self::LmStudio,
             "opencode" => Self::Opencode,
             "crush" => Self::Crush,
+            "continue" | "continuedev" => Self::Continue,
             _ => return None,
         })
     }

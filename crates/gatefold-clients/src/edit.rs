@@ -107,7 +107,7 @@ pub fn connect(
     entry: &Entry,
     take_out: &[String],
 ) -> Result<Change, EditError> {
-    let value = shape(file.client, entry)?;
+    let value = shape(file, entry)?;
     change(file, text, &entry.name, Insertion::New(&value), take_out)
 }
 

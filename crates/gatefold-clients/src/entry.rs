@@ -1,7 +1,7 @@
 //! The entry that goes into a client's file, in the form that the client documents.
 
 use crate::text::quoted;
-use crate::{Client, EditError};
+use crate::{Client, ConfigFile, EditError, Format};
 
 /// The longest name of an entry, in bytes.
 const NAME_BYTES: usize = 64;
@@ -87,7 +87,8 @@ impl Client {
 }
 
 /// The entry in the form that the client documents.
-pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
+pub(crate) fn shape(file: &ConfigFile, entry: &Entry) -> Result<Value, EditError> {
+    let client = file.client;
     let name = &entry.name;
     if !Entry::is_name(name) {
         return Err(EditError::BadName(name.clone()));
@@ -112,6 +113,9 @@ pub(crate) fn shape(client: Client, entry: &Entry) -> Result<Value, EditError> {
             members
         }
         (Launch::Http { .. }, Client::ClaudeDesktop) => return Err(EditError::NoHttp(client)),
+        (Launch::Http { url }, Client::Continue) if file.format == Format::Yaml => {
+            vec![("type", text("streamable-http")), ("url", text(url))]
+        }
         (Launch::Http { url }, _) => http(client, url),
     };
     Ok(Value::Table(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()))
@@ -157,12 +161,13 @@ fn reference(client: Client, name: &str) -> Option<String> {
     })
 }
 
-/// `url` means Streamable HTTP in all clients but two: Gemini CLI takes `url` for the older SSE and
+/// Continue writes `streamable-http` in YAML; in JSON it reads what Claude Code writes (its page on
+/// MCP). `url` means Streamable HTTP in all clients but two: Gemini CLI takes `url` for the older SSE and
 /// `httpUrl` for this, by its page on MCP servers; Windsurf's page on Cascade and MCP writes
 /// `serverUrl`.
 fn http(client: Client, url: &str) -> Members {
     match client {
-        Client::ClaudeCode | Client::VsCode | Client::Crush => {
+        Client::ClaudeCode | Client::VsCode | Client::Crush | Client::Continue => {
             vec![("type", text("http")), ("url", text(url))]
         }
         Client::GeminiCli => vec![("httpUrl", text(url))],

@@ -25,7 +25,9 @@ pub use client::Client;
 pub use edit::{Change, Restoration, Undo, connect, disconnect, remove, repeat, restore};
 pub use entry::{Entry, Launch};
 pub use error::EditError;
-pub use places::{ConfigFile, Format, Machine, Os, Scope, Variables, config_files};
+pub use places::{
+    ConfigFile, Format, Machine, Os, Scope, Variables, config_files, read_only_files,
+};
 pub use tables::{Switch, TableText, add_table, remove_table, set_switch, table_names};
 pub use toml::toml_key;
 

@@ -152,7 +152,50 @@ pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
         ],
         Client::Opencode => opencode_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
         Client::Crush => crush_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
+        Client::Continue => vec![
+            user(home(&[".continue", "mcpServers", "mcp.json"]), &["mcpServers"]),
+            at(Scope::User, home(&[".continue", "config.yaml"]), Format::Yaml, &["mcpServers"]),
+            project(&[".continue", "mcpServers", "mcp.json"], &["mcpServers"]),
+        ],
     }
+}
+
+/// Further places where a client looks for servers, which are read and never edited: Continue's
+/// folders, in which each file is one of its own, and the format that its `config.yaml` replaced.
+/// `list` gives the files in a folder.
+pub fn read_only_files(
+    machine: &Machine,
+    client: Client,
+    list: impl Fn(&Path) -> Vec<PathBuf>,
+) -> Vec<ConfigFile> {
+    if client != Client::Continue {
+        return Vec::new();
+    }
+    let at = |scope, path, format, servers: &[&str]| ConfigFile {
+        client,
+        scope,
+        path,
+        format,
+        servers: servers.iter().map(|&member| member.to_owned()).collect(),
+    };
+    let mut files = Vec::new();
+    for (scope, folder) in [(Scope::User, &machine.home), (Scope::Project, &machine.project)] {
+        let mut paths = list(&below(folder, &[".continue", "mcpServers"]));
+        paths.sort();
+        files.extend(paths.into_iter().filter_map(|path| {
+            let format = match path.extension()?.to_str()? {
+                "json" => Format::Json,
+                "yaml" | "yml" => Format::Yaml,
+                _ => return None,
+            };
+            Some(at(scope, path, format, &["mcpServers"]))
+        }));
+    }
+    let old = below(&machine.home, &[".continue", "config.json"]);
+    let servers = ["experimental", "modelContextProtocolServers"];
+    // Continue ignores it beside a `config.yaml`, which is then the one that counts.
+    files.push(at(Scope::User, old, Format::Json, &servers));
+    files
 }
 
 /// Where desktop programs built on Electron keep their data, including Claude Desktop and VS Code.

@@ -9,7 +9,7 @@ use crate::piece::{Insertion, Piece, PieceKind, Position};
 use crate::text::{is_blank, line_end, line_start, newline, next_line, quoted};
 use crate::tree::Tree;
 
-use node::{Document, Node, Table};
+use node::{Document, LISTED, Node, Table};
 
 const DEFAULT_UNIT: usize = 2;
 
@@ -66,7 +66,8 @@ pub(crate) fn take(
     after.replace_range(start..end, "");
     if let Some(key) = key.filter(|_| table.items.len() == 1) {
         // A key without a value would be null, which is not a table.
-        after.insert_str(past_colon(text, key), " {}");
+        let empty = if table.is_list { " []" } else { " {}" };
+        after.insert_str(past_colon(text, key), empty);
     }
     Ok((after, vec![piece]))
 }
@@ -120,10 +121,12 @@ fn insert_member(
 ) -> Result<String, EditError> {
     let document = node::read(text)?;
     let unit = unit(&document);
+    let is_list = path == [LISTED];
+    let block = |column| block(text, name, insertion, column, unit, is_list);
     match find(&document, path) {
         Target::Table { table, limit, .. } if !table.is_flow => {
             let column = table.items.first().map_or(0, |item| item.column);
-            let block = block(text, name, insertion, column, unit)?;
+            let block = block(column)?;
             let last = table.items.iter().rposition(|item| position.is_behind(&item.name));
             let at = match last {
                 Some(last) => lines(text, table, last, limit).1,
@@ -138,7 +141,7 @@ fn insert_member(
                 return Err(unfit());
             }
             let column = key.map_or(0, |_| indent_width(text, table.start) + unit);
-            let block = block(text, name, insertion, column, unit)?;
+            let block = block(column)?;
             let start = table.start - trailing_blanks(&text[..table.start]);
             let start = if key.is_some() { start } else { table.start };
             let mut bare = text.to_owned();
@@ -153,11 +156,11 @@ fn insert_member(
             table.braces().insert(text, name, insertion, position, &FLOW)
         }
         Target::Nothing { key: Some(key), column, .. } => {
-            let block = block(text, name, insertion, column + unit, unit)?;
+            let block = block(column + unit)?;
             Ok(with_lines(text, next_line(text, key), &block))
         }
         Target::Nothing { limit, key: None, .. } => {
-            let block = block(text, name, insertion, 0, unit)?;
+            let block = block(0)?;
             Ok(with_lines(text, limit, &block))
         }
         Target::Missing | Target::Other(_) => Err(unfit()),
@@ -171,9 +174,11 @@ fn block(
     insertion: Insertion<'_>,
     column: usize,
     unit: usize,
+    is_list: bool,
 ) -> Result<String, EditError> {
     let line = newline(text);
     match insertion {
+        Insertion::New(value) if is_list => Ok(write::item(name, value, column, unit, line)),
         Insertion::New(value) => Ok(write::member(name, value, column, unit, line)),
         Insertion::Restored([Piece { text, kind: PieceKind::Block { column: was } }]) => {
             Ok(write::shifted(text, *was, column))

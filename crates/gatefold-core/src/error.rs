@@ -100,6 +100,10 @@ pub enum CallError {
     /// The source rejected the arguments. The caller can fix them.
     #[error("`{tool}` refused the call: {message}")]
     InvalidArguments { tool: ToolId, message: String, data: Option<Box<RawValue>> },
+    /// This tool does not do what was asked, and others of the same source do. A client may know them under other
+    /// names than here.
+    #[error("`{tool}` refused the call: {}", with_calls(message, own_names(calls)))]
+    AnsweredElsewhere { tool: ToolId, message: String, calls: Vec<SuggestedCall> },
     /// The source has no such resource. Its error has no code here, because each era of the protocol
     /// has its own.
     #[error("`{tool}` refused the call: {message}")]
@@ -125,6 +129,36 @@ pub enum CallError {
     Cycle { tool: ToolId },
     #[error("the call could not be recorded, so nothing was sent; try again shortly")]
     Audit(#[source] BoxError),
+}
+
+/// A call of another tool of the same source.
+#[derive(Debug, Clone)]
+pub struct SuggestedCall {
+    /// What the source calls it.
+    pub tool: String,
+    pub arguments: Box<RawValue>,
+}
+
+/// A call in words: the name of a tool, and its arguments unless there are none.
+pub fn call_text(tool: &str, arguments: &RawValue) -> String {
+    match arguments.get() {
+        "{}" => format!("`{tool}`"),
+        arguments => format!("`{tool}` with {arguments}"),
+    }
+}
+
+/// A message, and the calls that answer what it refuses.
+pub fn with_calls(message: &str, calls: impl IntoIterator<Item = String>) -> String {
+    let calls: Vec<_> = calls.into_iter().collect();
+    if calls.is_empty() {
+        message.to_owned()
+    } else {
+        format!("{message}; call {}", calls.join(", or "))
+    }
+}
+
+fn own_names(calls: &[SuggestedCall]) -> impl Iterator<Item = String> {
+    calls.iter().map(|call| call_text(&call.tool, &call.arguments))
 }
 
 /// The resource of a source that has no room for one more call.
@@ -245,6 +279,7 @@ impl CallError {
             | Self::Deadline { tool, .. }
             | Self::Refused { tool, .. }
             | Self::InvalidArguments { tool, .. }
+            | Self::AnsweredElsewhere { tool, .. }
             | Self::MissingResource { tool, .. }
             | Self::Unasked { tool, .. }
             | Self::Unanswered { tool, .. }
@@ -309,9 +344,10 @@ impl CallError {
             Self::Busy { .. } => "busy",
             Self::Deadline { .. } => "deadline",
             Self::Cancelled => "cancelled",
-            Self::Refused { .. } | Self::InvalidArguments { .. } | Self::MissingResource { .. } => {
-                "refused"
-            }
+            Self::Refused { .. }
+            | Self::InvalidArguments { .. }
+            | Self::AnsweredElsewhere { .. }
+            | Self::MissingResource { .. } => "refused",
             Self::Unasked { .. } | Self::Unanswered { .. } => "unanswered",
             Self::TooLarge { .. } => "too_large",
             Self::Protocol { .. } => "protocol",

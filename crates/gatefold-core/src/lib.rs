@@ -4,6 +4,7 @@
 //! data, so that policy, ranking and rendering can be tested without any of those. It does know
 //! `serde_json`'s raw values, because arguments and results keep the text in which they arrived.
 
+mod abilities;
 mod cache;
 mod call;
 mod clock;
@@ -20,7 +21,9 @@ mod recent;
 mod secret;
 mod target;
 mod token;
+mod token_text;
 
+pub use abilities::{AbleClients, ClientAbilities};
 pub use cache::BoundedCache;
 pub use call::{
     Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
@@ -28,7 +31,9 @@ pub use call::{
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};
-pub use error::{BoxError, BusyResource, CallError, ErrorKind, ResumeError};
+pub use error::{
+    BoxError, BusyResource, CallError, ErrorKind, ResumeError, SuggestedCall, call_text, with_calls,
+};
 pub use failure::{AnswerFault, CallEffect, UnsentCause, with_causes};
 pub use glob::Glob;
 pub use hidden::is_hidden;
@@ -43,3 +48,4 @@ pub use recent::RecentMap;
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};
 pub use token::{EntryPattern, Narrowing, TokenGrant, TokenId};
+pub use token_text::{DrawnToken, PresentedToken, TokenKind, is_like_token, is_token_id};

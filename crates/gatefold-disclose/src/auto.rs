@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::flat::{FlatDisclosure, Names};
 use crate::gateway::Gateway;
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TopLevelCall, UsageError};
 
 /// Every tool with its full schema while all of them are small, else the gateway's three.
 ///
@@ -77,6 +77,14 @@ impl Disclosure for AutoDisclosure {
 
     fn shows_used(&self) -> bool {
         self.gateway.shows_used()
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        if self.is_flat(view) {
+            Self::FLAT.call_of(view, tool, arguments)
+        } else {
+            self.gateway.call_of(view, tool, arguments)
+        }
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

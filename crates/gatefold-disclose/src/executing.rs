@@ -1,9 +1,11 @@
 //! The tools at the top level that call others by their names: one, or one for reading and one for
 //! everything else, so that a client's own permission rules can tell them apart.
 
+use gatefold_catalog::Tool;
 use serde_json::value::RawValue;
 
-use crate::arguments::json_text;
+use crate::arguments::{json_text, object};
+use crate::surface::TopLevelCall;
 
 const EXECUTE: &str = "execute_tool";
 const READ: &str = "execute_read";
@@ -42,6 +44,14 @@ impl ExecuteTools {
             (Self::One, _) => EXECUTE,
             (Self::Split, true) => READ,
             (Self::Split, false) => WRITE,
+        }
+    }
+
+    pub(crate) fn call_of(self, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        let id = json_text(tool.id().as_str());
+        TopLevelCall {
+            name: self.for_tool(tool.target().hints.read_only == Some(true)).to_owned(),
+            arguments: object([("tool_name", id.as_str()), ("arguments", arguments.get())]),
         }
     }
 

@@ -8,7 +8,9 @@ use serde_json::value::RawValue;
 use crate::arguments::json_text;
 use crate::gateway::called_arguments;
 use crate::listing;
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, UsageError};
+use crate::surface::{
+    ClientLimits, Disclosure, Reply, Step, Surface, ToolSurface, TopLevelCall, UsageError,
+};
 use crate::wording::listed;
 
 /// Every tool with its full definition, as if there were no gateway.
@@ -80,6 +82,10 @@ impl Disclosure for FlatDisclosure {
         true
     }
 
+    fn call_of(&self, _: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        TopLevelCall { name: self.name(tool).to_owned(), arguments: arguments.to_owned() }
+    }
+
     fn reached_through(&self, _: &View, tool: &Tool) -> Vec<String> {
         vec![match self.names {
             Names::Public => tool.alias().to_owned(),
@@ -100,8 +106,8 @@ impl FlatDisclosure {
     pub(crate) fn top_level(self, tool: &Tool) -> ToolSurface {
         let name = self.name(tool).to_owned();
         let definition = match self.names {
-            Names::Own => listing::definition(tool, &name),
-            Names::Public => readdressed_page(tool, listing::definition(tool, &name)),
+            Names::Own => listing::own_definition(tool, &name),
+            Names::Public => readdressed_page(tool, listing::definition(tool, &name, || None)),
         };
         let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
         ToolSurface { name, definition }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::executing::ExecuteTools;
 use crate::pinned::{PinnedTools, Pins};
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, UsageError};
+use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TopLevelCall, UsageError};
 use crate::wording::{BROWSE, quoted};
 
 mod definitions;
@@ -21,7 +21,8 @@ pub(crate) use execute::{
 };
 pub(crate) use result::Rendering;
 pub(crate) use schema::{
-    described as schema_text, described_after as schema_text_after, described_by,
+    by_tool_name, described as schema_text, described_after as schema_text_after, described_by,
+    part_of,
 };
 
 pub(crate) const DISCOVER: &str = "discover_tools";
@@ -48,7 +49,7 @@ pub struct Gateway {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GatewayLimits {
     /// The most o200k tokens of an answer of `discover_tools`, and where a batch of
-    /// `get_tool_schema` stops. A single schema is never cut.
+    /// `get_tool_schema` stops. A single tool is always in it, in its first levels if its schema is long.
     pub discovery_tokens: usize,
     /// The most results of one page of a search.
     pub search_results: usize,
@@ -130,6 +131,13 @@ impl Disclosure for Gateway {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        if self.pinned().pins(view, tool) {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        }
+        self.execute.call_of(tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

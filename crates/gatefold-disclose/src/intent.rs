@@ -14,7 +14,8 @@ use crate::gateway::{
 use crate::hints;
 use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
-    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, UsageError,
+    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, TopLevelCall,
+    UsageError,
 };
 use crate::wording::{WEAKLY_FITS, nothing_fits, quoted};
 
@@ -119,7 +120,7 @@ impl IntentDisclosure {
         let mut shown: Vec<String> = hits.iter().map(|hit| brief(hit.tool)).collect();
         let mut whole = vec![true; hits.len()];
         for (at, hit) in hits.iter().enumerate() {
-            let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool));
+            let brief = std::mem::replace(&mut shown[at], schema_text(hit.tool, None));
             if at > 0 && token_bound(&write(&shown)) > self.limits.discovery_tokens {
                 shown[at] = brief;
                 whole[at] = false;
@@ -175,7 +176,7 @@ impl Disclosure for IntentDisclosure {
         let execute = self.execute.definitions(EXECUTE_DESCRIPTION, EXECUTE_ARGUMENTS);
         let own = [(DISCOVER, discover_definition(view))].into_iter().chain(execute);
         let own = own.map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });
-        let mut tools = by_alias(self.pinned().of(view));
+        let mut tools = by_alias(self.pinned().of(view), |_| None);
         tools.splice(..0, own);
         Surface { tools, instructions: opening(self.execute) }
     }
@@ -225,6 +226,13 @@ impl Disclosure for IntentDisclosure {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        if self.pinned().pins(view, tool) {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        }
+        self.execute.call_of(tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

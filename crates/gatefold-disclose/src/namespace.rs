@@ -2,13 +2,15 @@ use gatefold_catalog::{DomainEntry, Request, Tool, ToolTopic, View};
 use gatefold_core::{CallError, Domain, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, json_text, object};
 use crate::gateway::{
-    ExecutingTool, GatewayLimits, Rendering, described_by, domain_page, executing_request, find_in,
-    untouched_request,
+    ExecutingTool, GatewayLimits, Rendering, by_tool_name, described_by, domain_page,
+    executing_request, find_in, untouched_request,
 };
 use crate::pinned::{PinnedTools, Pins, by_alias, with_alias};
-use crate::surface::{ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, UsageError};
+use crate::surface::{
+    ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, TopLevelCall, UsageError,
+};
 use crate::wording::{listed, quoted, unknown_tool};
 
 mod definitions;
@@ -257,7 +259,11 @@ fn hint(namespace: &Namespace<'_>) -> String {
 
 impl Disclosure for NamespaceDisclosure {
     fn surface(&self, view: &View, limits: &ClientLimits) -> Surface {
-        let mut tools = by_alias(self.shown(view));
+        let reader = |tool: &Tool| {
+            let namespace = self.namespace_of(view, tool.domain())?;
+            Some(by_tool_name(&namespace.tool_name(PairTool::Schema)))
+        };
+        let mut tools = by_alias(self.shown(view), reader);
         let namespaces = self.namespaces(view);
         for namespace in &namespaces {
             let skills = skills_for(view, &namespaces, namespace);
@@ -316,6 +322,23 @@ impl Disclosure for NamespaceDisclosure {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        let pair = self.namespace_of(view, tool.domain());
+        let pair = pair.filter(|_| !self.stands_alone(view, tool));
+        let Some(pair) = pair else {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        };
+        let own = match pair {
+            Namespace::One(_) => tool.definition().name(),
+            Namespace::Shared(_) => tool.id().as_str(),
+        };
+        let own = json_text(own);
+        TopLevelCall {
+            name: pair.tool_name(PairTool::Invoke),
+            arguments: object([("tool_name", own.as_str()), ("arguments", arguments.get())]),
+        }
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

@@ -65,16 +65,20 @@ pub(crate) fn with_alias<'a>(view: &'a View, alias: &str) -> Option<&'a Tool> {
     view.find(alias).filter(is_listed).filter(|tool| tool.alias() == alias)
 }
 
-/// Tools as they stand at the top level, by their aliases.
-pub(crate) fn by_alias<'a>(tools: impl Iterator<Item = &'a Tool>) -> Vec<ToolSurface> {
-    let mut tools: Vec<_> = tools.map(top_level).collect();
+/// Tools as they stand at the top level, by their aliases. `reader` says what reads parts of a tool's schemas,
+/// where something does.
+pub(crate) fn by_alias<'a>(
+    tools: impl Iterator<Item = &'a Tool>,
+    reader: impl Fn(&Tool) -> Option<String>,
+) -> Vec<ToolSurface> {
+    let mut tools: Vec<_> = tools.map(|tool| top_level(tool, || reader(tool))).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools
 }
 
 /// A tool as its source defines it, under its alias.
-fn top_level(tool: &Tool) -> ToolSurface {
-    let definition = listing::definition(tool, tool.alias());
+fn top_level(tool: &Tool, reader: impl Fn() -> Option<String>) -> ToolSurface {
+    let definition = listing::definition(tool, tool.alias(), reader);
     let definition = RawValue::from_string(definition).expect("a manifest holds JSON");
     ToolSurface { name: tool.alias().to_owned(), definition }
 }

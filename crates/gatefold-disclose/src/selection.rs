@@ -18,7 +18,7 @@ use crate::hints;
 use crate::pinned::Pins;
 use crate::surface::{
     ClientLimits, DESCRIPTION_BYTES, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface,
-    UsageError,
+    TopLevelCall, UsageError,
 };
 use crate::wording::{did_you_mean, quoted};
 
@@ -342,6 +342,10 @@ impl Disclosure for SelectedDisclosure {
 
     fn is_transparent(&self) -> bool {
         self.inner.is_transparent()
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        self.inner.call_of(view, tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

@@ -50,6 +50,12 @@ pub trait Disclosure: Send + Sync {
         vec![tool.alias().to_owned()]
     }
 
+    /// How a client calls a tool, through whichever tool at the top level leads to it.
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        let _ = view;
+        TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() }
+    }
+
     /// Whether it shows the tools that a principal used most, so that its view has to know them.
     fn shows_used(&self) -> bool {
         false
@@ -83,6 +89,13 @@ pub struct ToolSurface {
     pub name: String,
     /// The complete MCP `Tool` object.
     pub definition: Box<RawValue>,
+}
+
+/// A call of a tool at the top level.
+#[derive(Debug, Clone)]
+pub struct TopLevelCall {
+    pub name: String,
+    pub arguments: Box<RawValue>,
 }
 
 /// What a model is given at first.

@@ -1,20 +1,25 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gatefold_catalog::{Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, View, nearest_texts};
+use gatefold_catalog::{
+    Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, View, nearest_texts, object_fields,
+};
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, json_text, object};
 use crate::flat::{FlatDisclosure, Names};
 use crate::gateway::{GatewayLimits, Rendering, called_arguments, untouched_request};
 use crate::pinned::{PinnedTools, Pins, by_alias};
 use crate::surface::{
-    ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, UsageError,
+    ClientLimits, Disclosure, Reply, Step, Surface, TOOLS_LIMIT, ToolSurface, TopLevelCall,
+    UsageError,
 };
 use crate::wording::{did_you_mean, listed, quoted};
 use fixed::fixed_call;
-use kinds::{DISCOVER, calling, command_for, commands, is_behind, meta_tools, reading_tools, sources};
+use kinds::{
+    DISCOVER, calling, command_for, commands, is_behind, meta_tools, reader, reading_tools, sources,
+};
 use parts::SourceTools;
 use reading::Topics;
 pub(crate) use route::Route;
@@ -93,7 +98,8 @@ impl TypedDisclosure {
         let room = TOOLS_LIMIT.saturating_sub(own.len() + base.len());
         let pinned = PinnedTools { pins: &self.pinned, own: &own };
         let pinned = pinned.of(view).filter(|tool| !self.is_at_the_top(view, tool));
-        by_alias(base.into_iter().chain(pinned.take(room)))
+        let reader = |tool: &Tool| reader(entry_of(view, tool)?.kind().meta_tool()?);
+        by_alias(base.into_iter().chain(pinned.take(room)), reader)
     }
 
     /// What the sources of a kind are shown by: its meta-tool, or each tool in the legacy mode.
@@ -334,6 +340,29 @@ impl Disclosure for TypedDisclosure {
 
     fn shows_used(&self) -> bool {
         self.pinned.most_used
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        let own_names = own_names(view);
+        let pinned = PinnedTools { pins: &self.pinned, own: &own_names };
+        let is_alone = self.is_at_the_top(view, tool) || pinned.pins(view, tool);
+        let meta = entry_of(view, tool).and_then(|entry| entry.kind().meta_tool());
+        let Some(meta) = meta.filter(|_| !is_alone) else {
+            return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
+        };
+        let own = tool.definition().name();
+        let fixed = command_for(meta, own);
+        let command = fixed.or_else(|| calling(meta)).map_or(own, |command| command.name);
+        let subcommand = json_text(command);
+        let (domain, own) = (json_text(tool.domain().as_str()), json_text(own));
+        let mut fields = vec![("subcommand", subcommand.as_str()), (meta.noun, domain.as_str())];
+        let taken = object_fields(arguments.get()).unwrap_or_default();
+        if fixed.is_some() {
+            fields.extend(taken.iter().map(|(name, value)| (name.as_ref(), *value)));
+        } else {
+            fields.extend([(meta.part, own.as_str()), ("parameters", arguments.get())]);
+        }
+        TopLevelCall { name: meta.name.to_owned(), arguments: object(fields) }
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

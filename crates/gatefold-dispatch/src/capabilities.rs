@@ -1,5 +1,6 @@
 //! What a client can be asked: the questions, and what it declared that it can answer.
 
+use gatefold_core::ClientAbilities;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -79,6 +80,17 @@ impl ClientCapabilities {
     /// Whether the client can be asked anything at all.
     pub fn answers_anything(&self) -> bool {
         self.form || self.url || self.sampling || self.roots
+    }
+
+    /// What the client can be asked, as far as servers may list their tools by it.
+    pub fn abilities(&self) -> ClientAbilities {
+        let declared = [
+            (self.form || self.url, ClientAbilities::ELICITATION),
+            (self.sampling, ClientAbilities::SAMPLING),
+            (self.roots, ClientAbilities::ROOTS),
+        ];
+        let declared = declared.into_iter().filter(|(is_declared, _)| *is_declared);
+        declared.fold(ClientAbilities::NONE, |all, (_, own)| all.and(own))
     }
 
     /// The capability that the client lacks to answer this question.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{Manifest, Snapshot, View, VisibleSet};
-use gatefold_core::{BoundedCache, Digest, Domain, Principal};
+use gatefold_catalog::{Manifest, Snapshot, Tool, View, VisibleSet};
+use gatefold_core::{BoundedCache, ClientAbilities, Digest, Domain, Principal};
 use gatefold_policy::{ApplicableRules, Policy};
 
 /// The most combinations of rules for which it is kept what they leave of the catalogue that
@@ -29,8 +29,11 @@ pub(crate) struct Catalogue {
     pub(crate) snapshot: Arc<Snapshot>,
     /// The view of those from whom nothing is hidden.
     whole: View,
-    /// What rules leave, keyed by those that distinguish one principal from another.
-    visible: BoundedCache<ApplicableRules, VisibleSet>,
+    /// Whether any source lists a tool only to some clients.
+    tells_clients_apart: bool,
+    /// What rules leave, keyed by those that distinguish one principal from another, and what sources
+    /// list to a client.
+    visible: BoundedCache<(ApplicableRules, Option<ClientAbilities>), VisibleSet>,
     /// The views of everybody else. Whoever sees the same shares one, whatever the rules are.
     views: BoundedCache<VisibleSet, View>,
 }
@@ -40,7 +43,9 @@ impl Catalogue {
         let snapshot = Arc::new(snapshot);
         let views = (VIEWED_TOOLS / snapshot.tools().len().max(1))
             .clamp(LEAST_VIEWS, rules.max(LEAST_VIEWS));
+        let is_for_some = |tool: &Tool| !tool.definition().clients().are_everybody();
         Arc::new(Self {
+            tells_clients_apart: snapshot.tools().iter().any(is_for_some),
             whole: View::whole(snapshot.clone()),
             visible: BoundedCache::new(rules),
             views: BoundedCache::new(views),
@@ -48,16 +53,19 @@ impl Catalogue {
         })
     }
 
-    /// What a principal sees who acts on behalf of others: nothing that is hidden from one of them.
+    /// What a principal sees who acts on behalf of others, through a client if there is one: nothing
+    /// that is hidden from one of them.
     pub(crate) fn view<'a>(
         &self,
         policy: &Policy,
         principal: &Principal,
         on_behalf_of: impl IntoIterator<Item = &'a Arc<Principal>>,
+        client: Option<ClientAbilities>,
     ) -> View {
-        let own = self.visible_to(policy, principal);
+        let client = client.filter(|_| self.tells_clients_apart);
+        let own = self.visible_to(policy, principal, client);
         let visible = on_behalf_of.into_iter().fold(own, |visible, other| {
-            visible.both(&self.visible_to(policy, other), &self.snapshot)
+            visible.both(&self.visible_to(policy, other, client), &self.snapshot)
         });
         if visible.is_whole() {
             return self.whole.clone();
@@ -65,10 +73,16 @@ impl Catalogue {
         self.views.get_or_make(&visible, || View::of(self.snapshot.clone(), visible.clone()))
     }
 
-    fn visible_to(&self, policy: &Policy, principal: &Principal) -> VisibleSet {
-        self.visible.get_or_make(&policy.applicable(principal), || {
-            VisibleSet::of(
+    fn visible_to(
+        &self,
+        policy: &Policy,
+        principal: &Principal,
+        client: Option<ClientAbilities>,
+    ) -> VisibleSet {
+        self.visible.get_or_make(&(policy.applicable(principal), client), || {
+            VisibleSet::of_client(
                 &self.snapshot,
+                client,
                 |target| policy.is_visible(principal, target),
                 |domain| policy.may_show(principal, domain),
             )

@@ -119,7 +119,7 @@ impl PinnedTurn {
 
     /// A turn for the same principal on the current runtime.
     fn again(&self) -> Self {
-        let mut turn = self.dispatcher.pin(self.principal.clone());
+        let mut turn = self.dispatcher.pin_for(self.principal.clone(), self.client);
         turn.on_behalf_of.clone_from(&self.on_behalf_of);
         let (used, registered) = (self.view.used().clone(), self.view.registered().clone());
         turn.view = turn.view.with_used(used).with_registered(registered);

@@ -2,7 +2,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use gatefold_core::{AgentId, Domain};
+use gatefold_core::{AgentId, ClientAbilities, Domain};
 use gatefold_disclose::{
     ClientLimits, Disclosure, Names, Pins, SelectedDisclosure, SelectionLimits,
 };
@@ -55,7 +55,15 @@ pub struct Audience {
     selection: Arc<SelectionSettings>,
     /// What its session has found.
     registered: Option<Arc<RegisteredTools>>,
+    /// What the client can be asked, if there is one.
+    client: Option<ClientAbilities>,
+    /// Tells whether something that it was resolved from has changed since. None is never known.
+    resolved_at: Option<Generation>,
 }
+
+/// Counts what changes how audiences are resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Generation(pub(crate) u64);
 
 /// Which tools come to the top level beside those of a disclosure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,7 +108,7 @@ impl Audience {
         selection: Arc<SelectionSettings>,
     ) -> Self {
         let limits = ClientLimits::default();
-        let (agent, request, registered) = (None, None, None);
+        let (agent, request, registered, client) = (None, None, None, None);
         Self {
             scope,
             name,
@@ -112,6 +120,8 @@ impl Audience {
             request,
             selection,
             registered,
+            client,
+            resolved_at: None,
         }
     }
 
@@ -144,8 +154,8 @@ impl Audience {
 
     /// The same, for what another one was asked for beside its disclosure.
     pub(crate) fn asked_as(self, other: &Self) -> Self {
-        let registered = other.registered.clone();
-        let same = Self { registered, ..self.within(other.limits) };
+        let (registered, client) = (other.registered.clone(), other.client);
+        let same = Self { registered, client, ..self.within(other.limits) };
         match &other.request {
             Some(request) => same.for_request(request),
             None => same,
@@ -156,6 +166,16 @@ impl Audience {
     #[must_use]
     pub fn in_session(self, registered: Arc<RegisteredTools>) -> Self {
         Self { registered: Some(registered), ..self }
+    }
+
+    /// The same, for a client that can be asked this. It is not shown what sources list to others.
+    #[must_use]
+    pub fn of_client(self, client: ClientAbilities) -> Self {
+        Self { client: Some(client), ..self }
+    }
+
+    pub(crate) fn client(&self) -> Option<ClientAbilities> {
+        self.client
     }
 
     /// What its session has found, if it is in one.
@@ -171,6 +191,16 @@ impl Audience {
     /// What the model is asked to do, if its tools are chosen for that.
     pub fn request(&self) -> Option<&Arc<str>> {
         self.request.as_ref()
+    }
+
+    /// The same, resolved when so much had changed.
+    pub(crate) fn resolved_at(self, generation: Generation) -> Self {
+        Self { resolved_at: Some(generation), ..self }
+    }
+
+    /// Whether nothing that it was resolved from has changed since.
+    pub(crate) fn is_of(&self, generation: Generation) -> bool {
+        self.resolved_at == Some(generation)
     }
 
     /// The same, for an agent.

@@ -3,23 +3,26 @@ use std::sync::Arc;
 use gatefold_catalog::{Request, Tool, View, address, read_address, token_bound};
 use gatefold_core::{
     CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
+    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri, call_text,
+    with_calls,
 };
-use gatefold_disclose::{Names, Rehearsal, Reply, Step, StructuredContent, UsageError, rehearse};
+use gatefold_disclose::{
+    Names, Rehearsal, Reply, Step, StructuredContent, TopLevelCall, UsageError, rehearse,
+};
 use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
+use crate::exchange::TurnState;
+use crate::learning::Learning;
 use crate::results::Showing;
-use crate::surfaces::Surfaces;
-use crate::{Audience, Lists, ResultKeeper, Scope};
+use crate::{Audience, Lists, Scope};
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {
-    surfaces: Arc<Surfaces>,
+    shared: Arc<TurnState>,
     audience: Audience,
     pinned: PinnedTurn,
-    results: Option<Arc<ResultKeeper>>,
     observer: Option<Arc<dyn CallObserver>>,
 }
 
@@ -62,13 +65,8 @@ pub enum ToolAnswer {
 }
 
 impl Turn {
-    pub(crate) fn new(
-        surfaces: Arc<Surfaces>,
-        audience: Audience,
-        pinned: PinnedTurn,
-        results: Option<Arc<ResultKeeper>>,
-    ) -> Self {
-        Self { surfaces, audience, pinned, results, observer: None }
+    pub(crate) fn new(shared: Arc<TurnState>, audience: Audience, pinned: PinnedTurn) -> Self {
+        Self { shared, audience, pinned, observer: None }
     }
 
     /// The same turn, whose calls somebody is told of.
@@ -100,7 +98,7 @@ impl Turn {
 
     /// What the model is given at first, and everything else that can be listed.
     pub fn lists(&self) -> Arc<Lists> {
-        self.surfaces.get(self.view(), &self.audience)
+        self.shared.surfaces.get(self.view(), &self.audience)
     }
 
     /// A model's way to its first call of a tool, without the call. Nothing is recorded.
@@ -146,7 +144,7 @@ impl Turn {
             }
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
-                self.pinned.found(&found.query, found.tools, &caller);
+                self.shared.learning.found(&self.pinned, &found.query, found.tools, &caller);
                 self.register(found.whole.clone());
                 Reply { shown: found.whole, ..reply }
             }
@@ -214,9 +212,9 @@ impl Turn {
             Scope::Source(domain) => pinned.within(domain).unwrap_or_else(|| self.pinned.clone()),
             Scope::Everything => pinned,
         };
-        let (surfaces, audience) = (self.surfaces.clone(), self.audience.clone());
-        let (results, observer) = (self.results.clone(), self.observer.clone());
-        Self { surfaces, audience, pinned, results, observer }
+        let pinned = self.shared.learning.with_past(pinned);
+        let (shared, audience) = (self.shared.clone(), self.audience.clone());
+        Self { shared, audience, pinned, observer: self.observer.clone() }
     }
 
     /// The operation that a call of one of the surface's tools asks for.
@@ -242,13 +240,18 @@ impl Turn {
         drop(arguments);
         // Until the result is worded, which is when little of a large one is left.
         let _place = caller.result_place.clone();
+        let lesson = Learning::expect(&self.pinned, &request, &caller);
         let result = self.pinned.call(request.clone(), resume, caller).await;
+        if let Some(lesson) = lesson {
+            self.shared.learning.note_outcome(&self.pinned, lesson, &result);
+        }
         if let Some(observer) = &self.observer {
             observer.called(&request, &result);
         }
         let result = result.inspect_err(log_failure).map_err(without_owner);
         let result = result.map_err(|error| self.under_asked_name(error));
         let disclosure = self.audience.disclosure();
+        let result = result.map_err(|error| self.with_shown_calls(error, &request));
         let result = match result {
             Ok(Outcome::Suspended(waiting)) => return Ok(ToolAnswer::Question(waiting)),
             Ok(Outcome::Task(task)) if tasks == TaskSupport::Follows => {
@@ -367,7 +370,8 @@ impl Turn {
     /// Whoever cannot read on is given all of it: somebody who may not use the tool that does, and a
     /// client that sees one source as if there were no gateway.
     async fn shortened(&self, payload: Payload, request: &Request) -> Result<Payload, CallError> {
-        let Some((results, entry)) = self.results.as_ref().zip(request.entry.as_ref()) else {
+        let Some((results, entry)) = self.shared.results.as_ref().zip(request.entry.as_ref())
+        else {
             return Ok(payload);
         };
         let Some(tool) = self.view().tool_of(entry) else { return Ok(payload) };
@@ -381,6 +385,22 @@ impl Turn {
             if is_promised { StructuredContent::Promised } else { StructuredContent::Unpromised };
         let showing = Showing { structured, in_envelope };
         results.shortened(payload, showing, tool.target(), self.principal()).await
+    }
+
+    /// The error with the calls that it suggests as the client can make them. Those of tools that this principal does
+    /// not see are left out.
+    fn with_shown_calls(&self, error: CallError, request: &Request) -> CallError {
+        let CallError::AnsweredElsewhere { tool, message, calls } = error else { return error };
+        let disclosure = self.audience.disclosure();
+        let entry = request.entry.as_ref();
+        let shown = calls.iter().filter_map(|call| {
+            let tool = self.view().tool_named(entry?.domain(), &call.tool)?;
+            let TopLevelCall { name, arguments } =
+                disclosure.call_of(self.view(), tool, &call.arguments);
+            Some(call_text(&name, &arguments))
+        });
+        let message = with_calls(&message, shown);
+        CallError::InvalidArguments { tool, message, data: None }
     }
 
     /// A source's answer about skills and folders, without those that this principal may not see.

@@ -1,13 +1,14 @@
 //! Finds the clients on this machine and the servers that each of them has.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{
     ClientServer, ConfigError, DEFAULT_LISTEN, InputVariables, listen_address, servers_as_written,
 };
-use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files};
+use gatefold_clients::{Client, ConfigFile, Machine, Os, Variables, config_files, read_only_files};
 
 use super::SetupError;
 use super::lines::starts_gatefold;
@@ -15,6 +16,9 @@ use super::lines::starts_gatefold;
 /// The ports of addresses that name none (RFC 9110, sections 4.2.1 and 4.2.2).
 const HTTP_PORT: u16 = 80;
 const HTTPS_PORT: u16 = 443;
+
+/// How many files of one folder are looked at.
+const FOLDER_FILES: usize = 1000;
 
 /// A client's file that exists, and the servers in it.
 #[derive(Debug)]
@@ -44,7 +48,11 @@ pub fn machine(environment: &Environment) -> Result<Machine, SetupError> {
 /// The files of these clients that exist, in the clients' order, each once.
 pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
     let mut there: Vec<ConfigFile> = Vec::new();
-    for file in clients.iter().flat_map(|client| config_files(machine, *client)) {
+    let files = clients.iter().flat_map(|client| {
+        let read_only = read_only_files(machine, *client, files_in);
+        config_files(machine, *client).into_iter().chain(read_only)
+    });
+    for file in files {
         // In the user's home, a project's file and the user's own may be the same.
         let is_new = !there.iter().any(|f| f.path == file.path && f.servers == file.servers);
         if is_new && file.path.exists() {
@@ -52,6 +60,12 @@ pub fn existing(machine: &Machine, clients: &[Client]) -> Vec<ConfigFile> {
         }
     }
     there
+}
+
+/// The files in a folder, none if it cannot be read.
+fn files_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().take(FOLDER_FILES);
+    entries.filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
 /// Reads the files of these clients, in the clients' order. Leaves out files without a server, but

@@ -77,8 +77,12 @@ fn block(source: &PlannedSource) -> String {
         let patterns: Vec<_> = patterns.map(|(_, pattern)| pattern.clone()).collect();
         members.put_list(key, &patterns);
     }
-    if let Some(deadline) = server.connect_deadline {
-        members.put("connect_deadline", text(&duration_text(deadline.max(LEAST))));
+    for (key, deadline) in
+        [("connect_deadline", server.connect_deadline), ("call_deadline", server.call_deadline)]
+    {
+        if let Some(deadline) = deadline {
+            members.put(key, text(&duration_text(deadline.max(LEAST))));
+        }
     }
     if !server.is_enabled {
         members.put("enabled", Value::Boolean(false));

@@ -224,7 +224,6 @@ impl<'a> Guard<'a> {
         if self.allows_writes {
             allowed.push_str(", or one `INSERT`, `UPDATE` or `DELETE`");
         }
-        allowed.push_str("; `explain` shows the plan of one");
         GuardError::Refused { what: what.to_owned(), allowed }
     }
 }

@@ -19,8 +19,8 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{
-    AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Domain, Payload, Target,
-    UnsentCause, with_causes,
+    AnswerFault, BoxError, BusyResource, CallEffect, CallError, Clock, Domain, Payload,
+    SuggestedCall, Target, UnsentCause, with_causes,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, DataOwner, StatelessSource};
 use serde::Serialize;
@@ -63,6 +63,8 @@ pub struct DatabaseSource {
 enum ToolError {
     /// The caller can mend it.
     Arguments(String),
+    /// Other tools of this source answer it: a message, and calls of them.
+    Elsewhere(String, Vec<SuggestedCall>),
     Database(DatabaseError),
     /// Whether a change was kept is not known.
     Uncertain(DatabaseError),
@@ -172,6 +174,9 @@ impl DatabaseSource {
         let database = match error {
             ToolError::Arguments(message) => {
                 return CallError::InvalidArguments { tool, message, data: None };
+            }
+            ToolError::Elsewhere(message, calls) => {
+                return CallError::AnsweredElsewhere { tool, message, calls };
             }
             ToolError::NotWritten(reason) => return CallError::NotApproved { tool, reason },
             ToolError::Uncertain(error) => {

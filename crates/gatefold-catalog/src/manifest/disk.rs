@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    Alteration, EntryDefinition, EntryPlaces, Index, Manifest, ManifestError, ServerInfo, Span,
-    Supplement, ToolPlaces,
+    Alteration, EntryPlaces, Index, Manifest, ManifestError, ServerInfo, Span, Supplement,
+    ToolPlaces,
 };
 
 const MAGIC: &str = "gatefold-manifest 3 ";
@@ -28,18 +28,12 @@ struct FileHeader<'a> {
 }
 
 pub(super) fn write(manifest: &Manifest) -> Vec<u8> {
-    let entries = |all: &[EntryDefinition]| all.iter().map(|entry| entry.places).collect();
     let head = FileHeader {
         server: manifest.server.as_ref().map(Cow::Borrowed),
         fetched_at: manifest.fetched_at,
         alterations: Cow::Borrowed(&manifest.alterations),
         supplement: manifest.supplement.as_deref().map(Cow::Borrowed),
-        index: Index {
-            tools: manifest.tools.iter().map(|tool| tool.places.clone()).collect(),
-            prompts: entries(&manifest.prompts),
-            resources: entries(&manifest.resources),
-            templates: entries(&manifest.templates),
-        },
+        index: manifest.index(),
     };
     let mut body = serde_json::to_vec(&head).expect("an index has only text keys");
     body.push(b'\n');
@@ -65,7 +59,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         return Err(damaged("its index points outside of its text"));
     }
     let (server, alterations) = (head.server.map(Cow::into_owned), head.alterations.into_owned());
-    let text: Arc<str> = text.into();
+    let text = text.to_owned();
     let supplement = head.supplement.map(|supplement| Arc::new(supplement.into_owned()));
     let manifest = Manifest::assemble(server, &head.index, alterations, head.fetched_at, text);
     Ok(manifest.with_supplement(supplement))

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use gatefold_core::{Digest, Hints};
+use gatefold_core::{AbleClients, Digest, Hints};
 use serde::{Deserialize, Serialize};
 
 use super::{Span, span};
@@ -10,7 +10,7 @@ use crate::raw::with_fields;
 /// One tool as its source defines it.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
-    pub(super) text: Arc<str>,
+    pub(super) text: Arc<String>,
     pub(super) places: ToolPlaces,
 }
 
@@ -35,6 +35,9 @@ pub(super) struct ToolPlaces {
     /// written after the definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) listed_schema: Option<Span>,
+    /// To whom its source lists it, which its definition does not say.
+    #[serde(default, skip_serializing_if = "AbleClients::are_everybody")]
+    pub(super) clients: AbleClients,
 }
 
 impl ToolDefinition {
@@ -130,6 +133,11 @@ impl ToolDefinition {
     /// `_meta.ui.visibility` without `model`.
     pub fn is_for_apps_only(&self) -> bool {
         self.places.for_apps_only
+    }
+
+    /// The clients to which its source lists it.
+    pub fn clients(&self) -> AbleClients {
+        self.places.clients
     }
 
     /// The group that its source puts it in. The configuration's rules take precedence.

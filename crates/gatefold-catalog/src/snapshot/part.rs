@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-use gatefold_core::{Domain, Target};
+use gatefold_core::{ClientAbilities, Domain, Target};
 
 use super::{DomainEntry, Indexes, Snapshot, Tool, assigned_groups, sort};
 use crate::bits::BitSet;
@@ -18,6 +18,8 @@ pub struct VisibleSet {
     pub(crate) prompts: BitSet,
     pub(crate) resources: BitSet,
     pub(crate) templates: BitSet,
+    /// The domains whose sources list nothing to the client.
+    bare: BitSet,
     is_whole: bool,
 }
 
@@ -35,11 +37,23 @@ impl VisibleSet {
     /// it has resources that it does not list.
     pub fn of(
         snapshot: &Snapshot,
+        visible: impl FnMut(&Target) -> bool,
+        may_show: impl FnMut(&Domain) -> bool,
+    ) -> Self {
+        Self::of_client(snapshot, None, visible, may_show)
+    }
+
+    /// The same for a client, if there is one: without the tools that sources list only to others.
+    pub fn of_client(
+        snapshot: &Snapshot,
+        client: Option<ClientAbilities>,
         mut visible: impl FnMut(&Target) -> bool,
         mut may_show: impl FnMut(&Domain) -> bool,
     ) -> Self {
-        let tools = snapshot.tools();
-        let tools = BitSet::of(tools.len(), |at| visible(tools[at].target()));
+        let all = snapshot.tools();
+        let is_listed =
+            |tool: &Tool| client.is_none_or(|client| tool.definition().clients().include(client));
+        let tools = BitSet::of(all.len(), |at| is_listed(&all[at]) && visible(all[at].target()));
         let mut of =
             |entries: &[Entry]| BitSet::of(entries.len(), |at| visible(entries[at].target()));
         let (prompts, resources) = (of(snapshot.prompts()), of(snapshot.resources()));
@@ -53,12 +67,21 @@ impl VisibleSet {
                 || any(others.resources.clone(), &resources)
                 || any(others.templates.clone(), &templates)
         };
-        let domains = BitSet::of(snapshot.domains().len(), |at| {
+        let is_bare = |entry: &DomainEntry| {
+            !entry.range().is_empty()
+                && entry.entries().is_empty()
+                && !all[entry.range()].iter().any(is_listed)
+        };
+        let count = snapshot.domains().len();
+        let bare = BitSet::of(count, |at| is_bare(&snapshot.domains()[at]));
+        let domains = BitSet::of(count, |at| {
             let entry = &snapshot.domains()[at];
-            let may_have_others = entry.offers_nothing() || entry.entries().offers_resources;
+            let may_have_others =
+                entry.offers_nothing() || entry.entries().offers_resources || bare.has(at);
             has_any(entry) || may_have_others && may_show(entry.domain())
         });
-        Self { domains, tools, prompts, resources, templates, is_whole: false }.note_whole(snapshot)
+        Self { domains, tools, prompts, resources, templates, bare, is_whole: false }
+            .note_whole(snapshot)
     }
 
     /// What both sets of one snapshot have.
@@ -70,6 +93,7 @@ impl VisibleSet {
             prompts: self.prompts.both(&other.prompts),
             resources: self.resources.both(&other.resources),
             templates: self.templates.both(&other.templates),
+            bare: self.bare.both(&other.bare),
             is_whole: false,
         };
         both.note_whole(snapshot)
@@ -100,11 +124,12 @@ impl Snapshot {
         let (mut domains, mut tools) = (Vec::new(), Vec::new());
         let mut entries = Entries::default();
         let all = self.domains.iter().enumerate();
-        for (_, domain) in all.filter(|(at, _)| visible.domains.has(*at)) {
+        for (at, domain) in all.filter(|(at, _)| visible.domains.has(*at)) {
             let start = tools.len();
             tools.extend(self.visible_tools(domain, visible));
             domains.push(DomainEntry {
                 tools: start..tools.len(),
+                offers_nothing: domain.offers_nothing || visible.bare.has(at),
                 entries: entries.add_visible(
                     &self.entries,
                     &domain.entries,

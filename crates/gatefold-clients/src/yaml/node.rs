@@ -7,36 +7,55 @@ use crate::text::{line_start, place};
 use crate::tree::Tree;
 use crate::{EditError, NESTING};
 
+/// Continue's member, the only one that is a list of servers.
+pub(super) const LISTED: &str = "mcpServers";
+
 pub(super) struct Document {
     pub root: Node,
     /// Where the document ends: at `...`, or with the text.
     pub end: usize,
 }
 
+#[derive(Clone)]
 pub(super) enum Node {
     Table(Table),
-    List(Vec<Node>),
+    List(List),
     /// A scalar with its style and tag, or an alias.
     Leaf(String),
     /// A key without a value.
     Nothing,
 }
 
+#[derive(Clone)]
+pub(super) struct List {
+    pub is_flow: bool,
+    pub start: usize,
+    pub end: usize,
+    /// The items, and where each begins.
+    pub items: Vec<(usize, Node)>,
+}
+
+#[derive(Clone)]
 pub(super) struct Table {
     /// Whether it is in braces.
     pub is_flow: bool,
+    /// Whether it is a list whose items have their names in them.
+    pub is_list: bool,
     pub start: usize,
     pub end: usize,
     pub items: Vec<Item>,
 }
 
 /// A key and its value.
+#[derive(Clone)]
 pub(super) struct Item {
     pub name: String,
     pub start: usize,
     pub key_end: usize,
     /// The key's column, from 0, in bytes.
     pub column: usize,
+    /// The value, if it is a scalar.
+    pub scalar: Option<String>,
     /// The end of the value, if it is not in block style.
     pub end: usize,
     pub value: Node,
@@ -58,6 +77,15 @@ impl Table {
 }
 
 impl Node {
+    /// Where a table or a list begins.
+    fn start(&self) -> Option<usize> {
+        match self {
+            Self::Table(table) => Some(table.start),
+            Self::List(list) => Some(list.start),
+            Self::Leaf(_) | Self::Nothing => None,
+        }
+    }
+
     pub(super) fn tree(&self, text: &str) -> Result<Tree, EditError> {
         Ok(match self {
             Self::Table(table) => {
@@ -72,8 +100,9 @@ impl Node {
                 }
                 Tree::Table(members)
             }
-            Self::List(items) => {
-                Tree::List(items.iter().map(|item| item.tree(text)).collect::<Result<_, _>>()?)
+            Self::List(list) => {
+                let items = list.items.iter().map(|(_, item)| item.tree(text));
+                Tree::List(items.collect::<Result<_, _>>()?)
             }
             Self::Leaf(leaf) => Tree::Leaf(leaf.clone()),
             Self::Nothing => Tree::Nothing,
@@ -104,7 +133,50 @@ pub(super) fn read(text: &str) -> Result<Document, EditError> {
             return Err(EditError::Unsafe("it holds several YAML documents".to_owned()));
         }
     }
-    Ok(Document { root: reader.root.unwrap_or(Node::Nothing), end })
+    let mut root = reader.root.unwrap_or(Node::Nothing);
+    if let Node::Table(root) = &mut root
+        && let Some(at) = root.position(LISTED)
+        && let Node::List(list) = &root.items[at].value
+    {
+        let named = named(text, list);
+        root.items[at].value = Node::Table(named.ok_or_else(|| {
+            let fault = format!(
+                "`{LISTED}` is a list with items that do not have lines of their own and a name"
+            );
+            EditError::Unsafe(fault)
+        })?);
+    }
+    Ok(Document { root, end })
+}
+
+/// The list of servers as a table of them by name.
+fn named(text: &str, list: &List) -> Option<Table> {
+    if list.is_flow && !list.items.is_empty() {
+        return None;
+    }
+    let item = |(start, node): &(usize, Node)| {
+        let Node::Table(table) = node else { return None };
+        let before = text[..*start].trim_end_matches(' ');
+        let dash = before.strip_suffix('-')?.len();
+        let name = table.items.iter().find(|item| item.name == "name")?;
+        let Node::Leaf(_) = name.value else { return None };
+        Some(Item {
+            name: name.scalar.clone()?,
+            start: dash,
+            key_end: dash + 1,
+            column: dash - line_start(text, dash),
+            end: table.end,
+            scalar: None,
+            value: Node::Table(table.clone()),
+        })
+    };
+    Some(Table {
+        is_flow: list.is_flow,
+        is_list: true,
+        start: list.start,
+        end: list.end,
+        items: list.items.iter().map(item).collect::<Option<_>>()?,
+    })
 }
 
 /// The byte of every character, and of the end; empty if the text is ASCII.
@@ -124,7 +196,7 @@ struct Reader<'a> {
 
 enum OpenNode {
     Table { table: Table, key: Option<Key> },
-    List { items: Vec<Node> },
+    List(List),
 }
 
 struct Key {
@@ -142,17 +214,23 @@ impl Reader<'_> {
         match event {
             Event::MappingStart(..) => {
                 let is_flow = self.text[start..].starts_with('{');
-                let table = Table { is_flow, start, end, items: Vec::new() };
+                let table = Table { is_flow, is_list: false, start, end, items: Vec::new() };
                 self.open.push(OpenNode::Table { table, key: None });
             }
-            Event::SequenceStart(..) => self.open.push(OpenNode::List { items: Vec::new() }),
+            Event::SequenceStart(..) => {
+                let is_flow = self.text[start..].starts_with('[');
+                self.open.push(OpenNode::List(List { is_flow, start, end, items: Vec::new() }));
+            }
             Event::MappingEnd | Event::SequenceEnd => {
                 let node = match self.open.pop() {
                     Some(OpenNode::Table { mut table, .. }) => {
                         table.end = end;
                         Node::Table(table)
                     }
-                    Some(OpenNode::List { items }) => Node::List(items),
+                    Some(OpenNode::List(mut list)) => {
+                        list.end = end;
+                        Node::List(list)
+                    }
                     None => Node::Nothing,
                 };
                 self.place(node, None, start, end);
@@ -176,7 +254,10 @@ impl Reader<'_> {
     fn place(&mut self, node: Node, name: Option<String>, start: usize, end: usize) {
         match self.open.last_mut() {
             None => self.root = Some(node),
-            Some(OpenNode::List { items }) => items.push(node),
+            Some(OpenNode::List(list)) => {
+                let start = node.start().unwrap_or(start);
+                list.items.push((start, node));
+            }
             Some(OpenNode::Table { table, key }) => match key.take() {
                 None => {
                     // A key that is not a scalar has no name, so its place identifies it.
@@ -192,6 +273,7 @@ impl Reader<'_> {
                         key_end: key.end,
                         column,
                         end,
+                        scalar: name,
                         value: node,
                     });
                 }

@@ -25,6 +25,18 @@ pub(super) fn member(name: &str, value: &Value, column: usize, unit: usize, line
     }
 }
 
+/// An item of a list, its dash in `column` and its name in it.
+pub(super) fn item(name: &str, value: &Value, column: usize, unit: usize, line: &str) -> String {
+    const DASH: usize = 2;
+    let pad = " ".repeat(column);
+    let members = match value {
+        Value::Table(members) => members.as_slice(),
+        _ => &[],
+    };
+    let members = members.iter().map(|(key, value)| member(key, value, column + DASH, unit, line));
+    format!("{pad}- name: {}{line}{}", scalar(name), members.collect::<String>())
+}
+
 /// Lines shifted from one column to another.
 pub(super) fn shifted(lines: &str, from: usize, to: usize) -> String {
     let moved = lines.split_inclusive('\n').map(|line| {

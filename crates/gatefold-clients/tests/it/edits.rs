@@ -149,7 +149,7 @@ const REWRITES: [(&str, Rewrite); 3] = [
         }
         Format::Toml => Some(format!("zzz = [1.50]\n{text}")),
         Format::Yaml => {
-            let at = text.find("extensions:")?;
+            let at = text.find("extensions:").or_else(|| text.find("mcpServers:"))?;
             Some(format!("{}zzz: [1.50]\n{}", &text[..at], &text[at..]))
         }
     }),

@@ -42,11 +42,14 @@ const FILES: [(&str, &[&str]); 26] = [
     ("goose/odd.yaml", &["extensions"]),
 ];
 
-const MORE_FILES: [(&str, &[&str]); 4] = [
+const MORE_FILES: [(&str, &[&str]); 7] = [
     ("lm-studio/mcp.json", &["mcpServers"]),
     ("lm-studio/flat.json", &["mcpServers"]),
     ("opencode/opencode.json", &["mcp"]),
     ("crush/crush.json", &["mcp"]),
+    ("continue/config.yaml", &["mcpServers"]),
+    ("continue/flush.yaml", &["mcpServers"]),
+    ("continue/block.json", &["mcpServers"]),
 ];
 
 pub(crate) fn all() -> Vec<Fixture> {
@@ -56,7 +59,11 @@ pub(crate) fn all() -> Vec<Fixture> {
         let (client, _) = name.split_once('/').unwrap();
         let path = folder.join(name);
         let text = std::fs::read_to_string(&path).unwrap();
-        Fixture { name, file: file(Client::parse(client).unwrap(), servers), text }
+        let mut file = file(Client::parse(client).unwrap(), servers);
+        if name.ends_with(".json") {
+            file.format = Format::Json;
+        }
+        Fixture { name, file, text }
     });
     read.collect()
 }
@@ -64,7 +71,7 @@ pub(crate) fn all() -> Vec<Fixture> {
 pub(crate) fn file(client: Client, servers: &[&str]) -> ConfigFile {
     let (format, path) = match client {
         Client::Codex => (Format::Toml, "config.toml"),
-        Client::Goose => (Format::Yaml, "config.yaml"),
+        Client::Goose | Client::Continue => (Format::Yaml, "config.yaml"),
         _ => (Format::Json, "settings.json"),
     };
     ConfigFile {
@@ -128,7 +135,17 @@ pub(crate) fn value(format: Format, text: &str) -> Value {
         Format::Yaml => Ok(serde_saphyr::from_str(text).unwrap()),
     };
     // YAML that consists of comments.
-    read.map(|value: Value| if value.is_null() { blank() } else { value }).unwrap()
+    read.map(|value: Value| if value.is_null() { blank() } else { by_name(value) }).unwrap()
+}
+
+/// The value with Continue's list of servers as a table of them.
+fn by_name(mut value: Value) -> Value {
+    if let Some(servers) = value.get_mut("mcpServers").filter(|servers| servers.is_array()) {
+        let items = servers.as_array().unwrap().iter();
+        let named = items.map(|item| (item["name"].as_str().unwrap().to_owned(), item.clone()));
+        *servers = named.collect();
+    }
+    value
 }
 
 /// JSON without comments and trailing commas.

@@ -1,7 +1,7 @@
 use gatefold_catalog::{DomainEntry, View, one_line, token_bound};
 use serde_json::value::RawValue;
 
-use super::{DISCOVER, SCHEMA};
+use super::{DISCOVER, SCHEMA, by_tool_name};
 use crate::arguments::json_text;
 use crate::executing::ExecuteTools;
 use crate::pinned::{PinnedTools, by_alias};
@@ -50,7 +50,7 @@ pub(super) fn surface(
     let mut gateway =
         vec![(DISCOVER, discover(view)), (SCHEMA, definition(named(SCHEMA_DEFINITION)))];
     gateway.extend(execute.definitions(EXECUTE_DESCRIPTION, EXECUTE_ARGUMENTS));
-    let mut tools = by_alias(pinned.of(view));
+    let mut tools = by_alias(pinned.of(view), |_| Some(by_tool_name(SCHEMA)));
     let gateway = gateway
         .into_iter()
         .map(|(name, definition)| ToolSurface { name: name.to_owned(), definition });

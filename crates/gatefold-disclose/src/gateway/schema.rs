@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{GatewayLimits, SCHEMA};
 use crate::arguments::{Arguments, json_text, object_text, unquoted};
-use crate::levels;
+use crate::levels::{self, Rest};
 use crate::surface::{Reply, UsageError};
 use crate::wording::{BROWSE, unknown_tool};
 
@@ -76,10 +76,11 @@ fn find<'a>(view: &'a View, name: &str, suggesting: SuggestionMode) -> Result<&'
     Err(format!("{} {BROWSE}", unknown_tool(view, name, &nearest)))
 }
 
-pub(crate) fn described(tool: &Tool) -> String {
+/// A tool with its schemas, as far as they are shown, and what `reader` says of the rest.
+pub(crate) fn described(tool: &Tool, reader: Option<&str>) -> String {
     let (name, domain) = (json_text(tool.id().as_str()), json_text(tool.domain().as_str()));
     let group = json_text(tool.group());
-    described_after(&[("name", &name), ("domain", &domain), ("group", &group)], tool)
+    described_after(&[("name", &name), ("domain", &domain), ("group", &group)], tool, reader)
 }
 
 /// A tool, or one part of its schemas, for a tool of this name that takes `path`.
@@ -88,33 +89,46 @@ pub(crate) fn described_by(
     tool: &Tool,
     path: Option<&str>,
 ) -> Result<Reply, UsageError> {
-    let Some(path) = path else { return Ok(Reply::text(&described(tool)).showing([tool])) };
+    let reader = by_tool_name(reader);
+    match path {
+        Some(path) => part_of(tool, path, &reader),
+        None => Ok(Reply::text(&described(tool, Some(&reader))).showing([tool])),
+    }
+}
+
+/// What reads a part of a schema, where it takes `tool_name`.
+pub(crate) fn by_tool_name(reader: &str) -> String {
+    format!("{reader} with `tool_name`")
+}
+
+/// The part of a tool's schemas at a path. `reader` says what else reads parts.
+pub(crate) fn part_of(tool: &Tool, path: &str, reader: &str) -> Result<Reply, UsageError> {
     let definition = tool.definition();
-    let part = levels::part(definition.input_schema(), definition.output_schema(), path);
+    let input = [definition.input_schema(), definition.listed_schema()];
+    let part = levels::part(&input, definition.output_schema(), path);
     let part = part.ok_or_else(|| {
         UsageError::new(format!(
-            "Tool '{}' has nothing at this path of its schemas. Give {reader} a `$ref` of them as it is.",
+            "Tool '{}' has nothing at this path of its schemas. Give a path or a `$ref` of them as it is.",
             tool.id()
         ))
     })?;
-    let (name, path, note) = (json_text(tool.id().as_str()), json_text(path), json_text(LEFT_OUT));
+    let (name, path) = (json_text(tool.id().as_str()), json_text(path));
+    let note = json_text(&levels::note(Some(reader)));
     let fields = [("name", name.as_str()), ("path", &path), ("schema", &part.text)];
     let note = part.is_cut.then_some(("note", note.as_str()));
     Ok(Reply::text(&object_text(fields.into_iter().chain(note))).showing([tool]))
 }
 
-/// What is said of a schema that is not shown whole.
-const LEFT_OUT: &str = "These are the first levels of a long schema. Where a `$ref` stands for the rest, a tool that \
-                        gets schemas reads it: give it the `$ref` as `path`, beside tool_name.";
-
 /// A tool's description and schemas, after other fields, whose values are raw.
-pub(crate) fn described_after(first: &[(&str, &str)], tool: &Tool) -> String {
+pub(crate) fn described_after(first: &[(&str, &str)], tool: &Tool, reader: Option<&str>) -> String {
     let definition = tool.definition();
     let description = definition.description().or(definition.title()).map(json_text);
-    let parameters = levels::shown(definition.input_schema(), "/parameters");
-    let output = definition.output_schema().map(|schema| levels::shown(schema, "/output_schema"));
+    let rest = Rest::by(reader);
+    let parameters = levels::shown(definition.input_schema(), levels::PARAMETERS, rest);
+    let output = definition.output_schema();
+    let output = output.map(|schema| levels::shown(schema, levels::OUTPUT, rest));
     let is_cut = parameters.is_cut || output.as_ref().is_some_and(|output| output.is_cut);
-    let note = is_cut.then(|| json_text(LEFT_OUT));
+    let note = is_cut.then(|| json_text(&levels::note(reader)));
     let mut fields = first.to_vec();
     fields.extend(description.as_deref().map(|text| ("description", text)));
     fields.extend(note.as_deref().map(|note| ("note", note)));
@@ -134,8 +148,9 @@ fn batch(view: &View, limits: &GatewayLimits, names: &[String]) -> Result<Reply,
     }
     // One name a batch gets suggestions, so that a list of invented names costs no more than one.
     let mut suggesting = SuggestionMode::Yes;
+    let reader = by_tool_name(SCHEMA);
     let answers = names.iter().map(|name| match find(view, name, suggesting) {
-        Ok(tool) => (described(tool), Some(tool)),
+        Ok(tool) => (described(tool, Some(&reader)), Some(tool)),
         Err(error) => {
             suggesting = SuggestionMode::No;
             let (name, error) = (json_text(name), json_text(&error));

@@ -68,6 +68,13 @@ pub(super) fn calling(meta: &MetaTool) -> Option<&'static Command> {
     meta.commands.iter().find(|command| matches!(command.action, Action::CallNamed))
 }
 
+/// What reads a part of a schema by its path, where tools are described.
+pub(super) fn reader(meta: &MetaTool) -> Option<String> {
+    let describes = |command: &&Command| matches!(command.action, Action::Describe);
+    let command = meta.commands.iter().find(describes)?.name;
+    Some(format!("{} with the subcommand `{command}`, the `{}`", meta.name, meta.part))
+}
+
 /// All parameters of a meta-tool, with the cursor at the end.
 pub(super) fn parameters(meta: &MetaTool) -> Vec<&'static str> {
     let own = meta.parameters.iter().map(|(name, _)| *name);

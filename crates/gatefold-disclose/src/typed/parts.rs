@@ -5,11 +5,11 @@ use gatefold_catalog::{
 };
 use gatefold_core::{Operation, ToolName};
 
-use super::kinds::{DISCOVER, parameters};
+use super::kinds::{DISCOVER, parameters, reader};
 use super::pages::page;
 use super::request;
 use crate::arguments::{Arguments, json_text, object_text};
-use crate::gateway::{ArgumentPlace, find_in, schema_text_after, unknown_in};
+use crate::gateway::{ArgumentPlace, find_in, part_of, schema_text_after, unknown_in};
 use crate::surface::{Reply, UsageError};
 use crate::wording::{choice, listed, nothing_known, quoted};
 
@@ -33,14 +33,24 @@ impl SourceTools<'_> {
         arguments: &Arguments<'_>,
         budget: usize,
     ) -> Result<Reply, UsageError> {
-        arguments.only(&parameters(self.meta))?;
-        let cursor = arguments.text("cursor")?;
+        arguments.only(&[&parameters(self.meta)[..], &["path"]].concat())?;
+        let (cursor, path) = (arguments.text("cursor")?, arguments.text("path")?);
+        let reader = reader(self.meta);
+        let reader = reader.as_deref();
         let resource = json_text(self.entry.domain().as_str());
         let first = (self.meta.noun, resource.as_str());
         if let Some(name) = arguments.text(self.meta.part)? {
             let tool = find_in(self.view, self.entry.domain(), name.trim());
             let tool = tool.ok_or_else(|| self.unknown(name.trim()))?;
-            return Ok(Reply::text(&described(&[first], tool)).showing([tool]));
+            return match path.zip(reader) {
+                Some((path, reader)) => part_of(tool, &path, reader),
+                None => Ok(Reply::text(&described(&[first], tool, reader)).showing([tool])),
+            };
+        }
+        if path.is_some() {
+            let (meta, part) = (self.meta.name, self.meta.part);
+            let text = format!("Parameter 'path' of {meta} goes with one {part}, in '{part}'.");
+            return Err(UsageError::new(text));
         }
         if self.entry.manifest().is_none() {
             return Err(UsageError::new(self.not_known_yet()));
@@ -49,9 +59,10 @@ impl SourceTools<'_> {
         let names: Vec<_> = tools.iter().map(|tool| tool.definition().name()).collect();
         let list = format!("{}s", self.meta.part);
         let cursor = cursor.as_deref();
-        if tools.len() == 1 || fit(&tools, budget) {
-            let text =
-                page(&[first], &list, &names, budget, cursor, |at| described(&[], tools[at]))?;
+        if tools.len() == 1 || fit(&tools, budget, reader) {
+            let text = page(&[first], &list, &names, budget, cursor, |at| {
+                described(&[], tools[at], reader)
+            })?;
             return Ok(Reply::text(&text).showing(tools));
         }
         // Whole schemas in pages cost a model far more than it needs to find one tool.
@@ -119,10 +130,10 @@ impl SourceTools<'_> {
 }
 
 /// Whether all are short enough for one answer with their schemas.
-fn fit(tools: &[&Tool], budget: usize) -> bool {
+fn fit(tools: &[&Tool], budget: usize, reader: Option<&str>) -> bool {
     let mut left = budget;
     tools.iter().all(|tool| {
-        let tokens = token_bound(&described(&[], tool)) + 1;
+        let tokens = token_bound(&described(&[], tool, reader)) + 1;
         let fits = tokens <= left;
         left = left.saturating_sub(tokens);
         fits
@@ -138,13 +149,13 @@ fn brief(tool: &Tool) -> String {
 }
 
 /// An action or tool under its own name, with the HTTP request that it is, after other fields.
-fn described(first: &[(&str, &str)], tool: &Tool) -> String {
+fn described(first: &[(&str, &str)], tool: &Tool, reader: Option<&str>) -> String {
     let name = json_text(tool.definition().name());
     let http = http_request(tool);
     let http = http.iter().map(|(key, value)| (*key, value.as_str()));
     let named = [("name", name.as_str())];
     let fields: Vec<_> = first.iter().copied().chain(named).chain(http).collect();
-    schema_text_after(&fields, tool)
+    schema_text_after(&fields, tool, reader)
 }
 
 /// The method, path and body template of an HTTP action, as far as its definition has them.

@@ -2,10 +2,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    Manifest, Scope, SearchMode, Tool, View, compact_signature, search, token_bound,
+    Manifest, Pattern, Scope, SearchMode, Tool, View, compact_signature, search, token_bound,
 };
 use gatefold_core::Domain;
-use gatefold_disclose::{ClientLimits, Disclosure, Gateway, TypedDisclosure};
+use gatefold_disclose::{
+    ClientLimits, Disclosure, FlatDisclosure, Gateway, IntentDisclosure, Names, Pins,
+    TypedDisclosure,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -21,6 +24,8 @@ pub(crate) const ALL: &[Claim] = &[
     ("every_alias_is_legal_and_unique", every_alias_is_legal_and_unique),
     ("every_tool_is_reached_by_browsing", every_tool_is_reached_by_browsing),
     ("every_schema_is_complete", every_schema_is_complete),
+    ("every_listed_schema_is_bounded", every_listed_schema_is_bounded),
+    ("a_part_is_discovered_by_its_path", a_part_is_discovered_by_its_path),
     ("every_line_and_signature_is_short", every_line_and_signature_is_short),
     ("every_line_says_what_its_tool_does", every_line_says_what_its_tool_does),
     ("the_definitions_stay_within_their_budget", the_definitions_stay_within_their_budget),
@@ -110,6 +115,9 @@ fn listed(pages: &[String], list: &str) -> Vec<String> {
     pages.iter().flat_map(names).collect()
 }
 
+/// The longest schema that is shown whole.
+const WHOLE_BYTES: usize = 64 * 1024;
+
 fn every_schema_is_complete(catalogue: &Catalogue) {
     #[derive(serde::Deserialize)]
     struct Answer {
@@ -117,7 +125,6 @@ fn every_schema_is_complete(catalogue: &Catalogue) {
         parameters: Box<RawValue>,
         output_schema: Option<Box<RawValue>>,
     }
-    const WHOLE_BYTES: usize = 64 * 1024;
     let check = |tool: &Tool, shown: &str, schema: &str| {
         if schema.len() <= WHOLE_BYTES {
             assert_eq!(shown, schema);
@@ -125,10 +132,10 @@ fn every_schema_is_complete(catalogue: &Catalogue) {
         }
         // The first levels, and the rest by its path.
         assert!(shown.len() <= WHOLE_BYTES, "{}: {}", tool.id(), shown.len());
-        let left_out: Vec<_> = shown.split("\"$ref\":\"").skip(1).collect();
+        let left_out: Vec<_> = shown.split("(Left out: path ").skip(1).collect();
         assert!(!left_out.is_empty(), "{}", tool.id());
         for rest in left_out.iter().take(3) {
-            let path = rest.split('"').next().unwrap();
+            let path = rest.split(')').next().unwrap();
             let asked = json!({"tool_name": tool.id(), "path": path});
             let part = ask(&catalogue.view, "get_tool_schema", &asked);
             let part: Value = serde_json::from_str(&part).unwrap();
@@ -149,6 +156,76 @@ fn every_schema_is_complete(catalogue: &Catalogue) {
         assert!(definition.raw().contains(definition.input_schema()));
     }
 }
+
+fn every_listed_schema_is_bounded(catalogue: &Catalogue) {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Listed {
+        name: String,
+        input_schema: Box<RawValue>,
+    }
+    const NOTE_BYTES: usize = 500;
+    let pinned = Pins::from(vec![Pattern::new("*")]);
+    let gateway = Gateway { pinned: pinned.clone(), ..Gateway::default() };
+    let flat = FlatDisclosure { names: Names::Public };
+    let disclosures: [(&dyn Disclosure, bool); 3] = [
+        (&flat, false),
+        (&gateway, true),
+        (&IntentDisclosure { pinned, ..IntentDisclosure::default() }, false),
+    ];
+    for (disclosure, reads_on) in disclosures {
+        let surface = disclosure.surface(&catalogue.view, &ClientLimits::default());
+        let mut long = 0;
+        for tool in surface.tools {
+            let listed: Listed = serde_json::from_str(tool.definition.get()).unwrap();
+            let tool = catalogue.view.find(&listed.name).filter(|own| own.alias() == listed.name);
+            let Some(tool) = tool else { continue };
+            let schema = tool.definition().listed_schema();
+            let shown = listed.input_schema.get();
+            if schema.len() <= WHOLE_BYTES {
+                // The type, which clients insist on, may have been added.
+                let untyped = shown.replacen(r#""type":"object","#, "", 1);
+                assert!(shown == schema || untyped == schema, "{}: {shown}", tool.id());
+                continue;
+            }
+            long += 1;
+            assert!(shown.len() <= WHOLE_BYTES + NOTE_BYTES, "{}: {}", tool.id(), shown.len());
+            assert_eq!(shown.contains("(Left out: path #"), reads_on, "{}", tool.id());
+            assert_eq!(shown.contains("get_tool_schema"), reads_on, "{}", tool.id());
+            let shown: Value = serde_json::from_str(shown).unwrap();
+            let whole: Value = serde_json::from_str(schema).unwrap();
+            let names = |schema: &Value| -> Vec<String> {
+                schema["properties"].as_object().unwrap().keys().cloned().collect()
+            };
+            assert_eq!(names(&shown), names(&whole), "{}", tool.id());
+            assert_eq!(shown["required"], whole["required"], "{}", tool.id());
+        }
+        assert_eq!(long, LONG);
+    }
+}
+
+fn a_part_is_discovered_by_its_path(catalogue: &Catalogue) {
+    let typed = TypedDisclosure::default();
+    let mut long = 0;
+    for tool in catalogue.view.tools() {
+        if tool.definition().input_schema().len() <= WHOLE_BYTES {
+            continue;
+        }
+        long += 1;
+        let name = tool.definition().name();
+        let mut call = json!({"subcommand": "discover", "server": tool.domain(), "tool": name});
+        let first = ask_of(&typed, &catalogue.view, "mcp", &call);
+        let path = first.split_once("(Left out: path ").unwrap().1.split(')').next().unwrap();
+        call["path"] = json!(path);
+        let part = ask_of(&typed, &catalogue.view, "mcp", &call);
+        let part: Value = serde_json::from_str(&part).unwrap();
+        assert!(part["schema"]["properties"].is_object(), "{path}: {part}");
+    }
+    assert_eq!(long, LONG);
+}
+
+/// How many of the catalogue's tools have a longer schema.
+const LONG: usize = 3;
 
 fn every_line_and_signature_is_short(catalogue: &Catalogue) {
     for tool in catalogue.view.tools() {

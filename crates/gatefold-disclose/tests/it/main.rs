@@ -39,6 +39,10 @@ fn main() -> ExitCode {
         named_tools::no_text_names_a_tool_that_its_surface_lacks();
         Ok(())
     });
-    let trials = claims::ALL.iter().map(trial).chain([always, names]).collect();
+    let suggested = Trial::test("a_suggested_call_leads_to_its_tool", || {
+        named_tools::a_suggested_call_leads_to_its_tool();
+        Ok(())
+    });
+    let trials = claims::ALL.iter().map(trial).chain([always, names, suggested]).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

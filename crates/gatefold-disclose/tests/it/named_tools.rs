@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, Operation, ToolName};
+use gatefold_core::{CallError, Operation, ToolName, call_text};
 use gatefold_disclose::{
     ClientLimits, Disclosure, ExecuteTools, FlatDisclosure, Gateway, IntentDisclosure, Names,
     Reply, SelectedDisclosure, SelectionLimits, Step,
@@ -44,18 +44,7 @@ const CALLS: [&str; 9] = [
 pub(crate) fn no_text_names_a_tool_that_its_surface_lacks() {
     let sources = rebuilds::generated();
     let view = view(sources.iter().map(Source::entry).collect());
-    let execute = ExecuteTools::Split;
-    let flat = Arc::new(FlatDisclosure { names: Names::Public });
-    let limits = SelectionLimits::default();
-    let mut disclosures = rebuilds::disclosures();
-    disclosures.extend::<[(_, Box<dyn Disclosure>); 3]>([
-        ("gateway, split", Box::new(Gateway { execute, ..Gateway::default() })),
-        ("intent, split", Box::new(IntentDisclosure { execute, ..IntentDisclosure::default() })),
-        (
-            "selected",
-            Box::new(SelectedDisclosure::new(flat, "list the invoices", limits, Vec::new().into())),
-        ),
-    ]);
+    let disclosures = disclosures();
     let mut faults = Vec::new();
     for (disclosure_name, disclosure) in &disclosures {
         let surface = disclosure.surface(&view, &ClientLimits::default());
@@ -76,6 +65,67 @@ pub(crate) fn no_text_names_a_tool_that_its_surface_lacks() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// All ways to show tools.
+fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
+    let execute = ExecuteTools::Split;
+    let flat = Arc::new(FlatDisclosure { names: Names::Public });
+    let limits = SelectionLimits::default();
+    let mut disclosures = rebuilds::disclosures();
+    disclosures.extend::<[(_, Box<dyn Disclosure>); 3]>([
+        ("gateway, split", Box::new(Gateway { execute, ..Gateway::default() })),
+        ("intent, split", Box::new(IntentDisclosure { execute, ..IntentDisclosure::default() })),
+        (
+            "selected",
+            Box::new(SelectedDisclosure::new(flat, "list the invoices", limits, Vec::new().into())),
+        ),
+    ]);
+    disclosures
+}
+
+/// What a source suggests is written as a call that the client can make as it stands.
+pub(crate) fn a_suggested_call_leads_to_its_tool() {
+    let sources = rebuilds::generated();
+    let view = view(sources.iter().map(Source::entry).collect());
+    let arguments = RawValue::from_string(r#"{"table":"customer","sql":"SELECT 1"}"#.to_owned());
+    let arguments = arguments.unwrap();
+    let mut written = BTreeSet::new();
+    for (disclosure_name, disclosure) in disclosures() {
+        let surface = disclosure.surface(&view, &ClientLimits::default());
+        let shown: BTreeSet<_> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
+        for tool in view.tools() {
+            let call = disclosure.call_of(&view, tool, &arguments);
+            let text = call_text(&call.name, &call.arguments);
+            // What was not selected is called by its own name.
+            assert!(
+                shown.contains(call.name.as_str()) || disclosure_name == "selected",
+                "{disclosure_name} has no {text}"
+            );
+            let name = ToolName::parse(&call.name).unwrap();
+            let step = disclosure.interpret(&view, &name, &call.arguments);
+            let Ok(Step::Call(request)) = step else {
+                panic!("{disclosure_name}: {text}: {step:?}")
+            };
+            assert_eq!(called(&request).as_str(), tool.id().as_str(), "{disclosure_name}: {text}");
+            if tool.definition().name() == "describe_table" {
+                let sent = request.operation.arguments();
+                assert!(sent.contains(r#""table":"customer""#), "{disclosure_name}: {sent}");
+            }
+        }
+        let describing = view.find("source_2__describe_table").unwrap();
+        let arguments = RawValue::from_string(r#"{"table":"customer"}"#.to_owned()).unwrap();
+        let call = disclosure.call_of(&view, describing, &arguments);
+        written.insert(format!("{disclosure_name}: {}", call_text(&call.name, &call.arguments)));
+    }
+    for expected in [
+        r#"flat: `source_2__describe_table` with {"table":"customer"}"#,
+        r#"gateway: `execute_tool` with {"tool_name":"source_2__describe_table","arguments":{"table":"customer"}}"#,
+        r#"namespace: `source_2__invoke_tool` with {"tool_name":"describe_table","arguments":{"table":"customer"}}"#,
+        r#"typed: `database` with {"subcommand":"discover","database":"source_2","table":"customer"}"#,
+    ] {
+        assert!(written.contains(expected), "{expected}: {written:#?}");
+    }
 }
 
 /// A name without its domain.

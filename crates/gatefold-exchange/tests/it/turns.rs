@@ -2,16 +2,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName, UserId};
+use gatefold_core::{AgentId, CallError, ClientName, Outcome, Principal, ToolName, UserId};
 use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Reply, Step, Surface, UsageError};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
-    Audience, CallObserver, ClientProfile, ClientProfiles, Disclosures, Exchange, List,
-    NamingScheme, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
+    AgentProfile, AgentProfiles, Audience, CallObserver, ClientProfile, ClientProfiles,
+    Disclosures, Exchange, List, NamingScheme, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
 };
 use serde_json::value::RawValue;
 
-use crate::world::{World, raw};
+use crate::world::{ELSEWHERE, World, raw};
 
 pub(crate) fn standard() -> Disclosures {
     let gateway: Arc<dyn Disclosure> = Arc::new(Gateway::default());
@@ -46,6 +46,21 @@ pub(crate) fn text(answer: Result<ToolAnswer, CallError>) -> String {
         ToolAnswer::Result(payload) => payload.json.get().to_owned(),
         other => panic!("not an answer: {other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_suggested_call_is_one_that_the_client_can_make() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let flat = call(&turn(&exchange, "ann", "flat"), "up__echo", ELSEWHERE).await;
+    let Err(CallError::InvalidArguments { message, .. }) = flat else { panic!("{flat:?}") };
+    assert_eq!(message, r#"not here; call `up__echo` with {"n":1}"#);
+    let arguments = format!(r#"{{"tool_name":"up__echo","arguments":{ELSEWHERE}}}"#);
+    let told = text(call(&turn(&exchange, "ann", "gateway"), "execute_tool", &arguments).await);
+    let suggested = r#"{"tool_name":"up__echo","arguments":{"n":1}}"#;
+    let expected = format!("not here; call `execute_tool` with {suggested}");
+    // An error in a JSON text in a block in JSON.
+    assert!(told.replace('\\', "").contains(&expected), "{told}");
 }
 
 #[tokio::test]
@@ -204,4 +219,30 @@ async fn a_profile_of_a_disclosure_that_nobody_registered_is_refused() {
     let profile = ClientProfile { disclosure: Some("loud".to_owned()), ..ClientProfile::default() };
     let error = ClientProfiles::new([(ClientName::new("x"), profile)], &standard()).unwrap_err();
     assert_eq!(error.to_string(), "there is no disclosure `loud`: use `gateway` or `flat`");
+}
+
+#[tokio::test]
+async fn what_changes_after_an_audience_was_resolved_counts_for_its_next_turn() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let audience = exchange.audience(Scope::Everything, None).unwrap();
+    let name = || {
+        let turn = exchange.turn(&audience, someone("ann")).unwrap();
+        turn.audience().disclosure_name().to_string()
+    };
+    assert_eq!(name(), "gateway");
+    exchange.disclosures().set_default("flat").unwrap();
+    assert_eq!(name(), "flat");
+    let agent = AgentId::new("helper");
+    let profile = AgentProfile {
+        instructions: "Help.".into(),
+        visible_to: Vec::new(),
+        disclosure: None,
+        disclosures: standard(),
+    };
+    exchange.set_agents(AgentProfiles::new([(agent.clone(), profile)]).unwrap());
+    let audience = exchange.agent_audience(&agent, None).unwrap().unwrap();
+    assert!(exchange.turn(&audience, someone("ann")).is_some());
+    exchange.set_agents(AgentProfiles::default());
+    assert!(exchange.turn(&audience, someone("ann")).is_none(), "it is gone");
 }

@@ -8,16 +8,20 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{GroupRules, KindName, Listing, Manifest, ServerInfo};
 use gatefold_core::{
-    BoxError, CallError, Domain, ManualClock, Outcome, Payload, Principal, Timestamp, ToolId,
+    BoxError, CallError, Domain, ManualClock, Outcome, Payload, Principal, SuggestedCall,
+    Timestamp, ToolId,
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
-    Dispatcher, IdentityScope, Limits, NoApprovals, NoPastQueries, Ports, SealKey, Setup, Source,
-    SourceSetup, SourceState, SourceStatus, UsedTools, UtcDay,
+    Dispatcher, IdentityScope, Limits, NoApprovals, Ports, SealKey, Setup, Source, SourceSetup,
+    SourceState, SourceStatus,
 };
+use gatefold_exchange::{Disclosures, Exchange, LearningPorts, PastQueries, UsedTools, UtcDay};
 use gatefold_policy::{Permit, Policy};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+
+use crate::past::MemoryPast;
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -32,6 +36,7 @@ pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) used: Arc<Uses>,
+    pub(crate) past: Arc<MemoryPast>,
     log: Arc<Counts>,
 }
 
@@ -62,24 +67,23 @@ impl World {
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
             approvals: Arc::new(NoApprovals),
-            past: Arc::new(NoPastQueries),
-            used: used.clone(),
             clock: clock.clone(),
             seal: SealKey::new([7; 32]),
         });
-        let world = Self { dispatcher, clock, used, log };
-        world.install(sources, policy);
+        let past = Arc::default();
+        let world = Self { dispatcher, clock, used, past, log };
+        world.install(sources, policy, false);
         world
     }
 
     /// The world with these sources besides `up`.
     pub(crate) fn and(self, others: Vec<Arc<dyn Source>>) -> Self {
         let own = Arc::new(Echo::new(0)) as Arc<dyn Source>;
-        self.install([vec![own], others].concat(), Policy::default());
+        self.install([vec![own], others].concat(), Policy::default(), false);
         self
     }
 
-    fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy) {
+    pub(crate) fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy, learns: bool) {
         let setup = |source| SourceSetup {
             source,
             kind: KindName::new("mcp"),
@@ -92,11 +96,18 @@ impl World {
         self.dispatcher.install(Setup {
             policy,
             limits: Limits::default(),
-            learns: false,
+            learns,
             encoder: None,
             texts: None,
             sources: sources.into_iter().map(setup).collect(),
         });
+    }
+
+    /// An exchange that learns from use, and remembers in memory.
+    pub(crate) fn learning_exchange(&self, disclosures: Disclosures) -> Arc<Exchange> {
+        let past: Arc<dyn PastQueries> = self.past.clone();
+        let ports = LearningPorts { past, used: self.used.clone() };
+        Exchange::learning(ports, self.dispatcher.clone(), disclosures)
     }
 
     /// Calls that were sent.
@@ -122,6 +133,9 @@ struct Echo {
     /// How long it takes to say what it offers, or why it cannot.
     start: Result<Duration, &'static str>,
 }
+
+/// The arguments to which it suggests another call.
+pub(crate) const ELSEWHERE: &str = r#"{"elsewhere":true}"#;
 
 impl Echo {
     fn new(others: usize) -> Self {
@@ -184,6 +198,16 @@ impl Source for Echo {
         _: CallContext,
     ) -> BoxFuture<'static, Result<Outcome, CallError>> {
         let arguments = permit.call().operation.arguments();
+        if arguments == ELSEWHERE {
+            let suggested =
+                |tool: &str| SuggestedCall { tool: tool.to_owned(), arguments: raw(r#"{"n":1}"#) };
+            let error = CallError::AnsweredElsewhere {
+                tool: permit.target().id.clone(),
+                message: "not here".to_owned(),
+                calls: ["echo", "absent"].map(suggested).to_vec(),
+            };
+            return Box::pin(std::future::ready(Err(error)));
+        }
         let text = serde_json::to_string(arguments).unwrap();
         let json = raw(&format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#));
         Box::pin(std::future::ready(Ok(Outcome::Done(Payload { json, is_error: false }))))

@@ -55,6 +55,14 @@ impl Client {
         }
     }
 
+    /// The audience of its requests and notices, for which the one of its address is.
+    pub(super) fn audience_of(&self, audience: Audience) -> Audience {
+        match &self.standing {
+            ClientState::Session(session) => session.audience_of(audience),
+            ClientState::Stateless(capabilities) => audience.of_client(capabilities.abilities()),
+        }
+    }
+
     /// The audience for what the model is asked to do, if the client says it. A session goes on with
     /// it.
     fn asks(&self, audience: Audience, asked: Option<&str>) -> Audience {

@@ -39,6 +39,7 @@ impl ListenStream {
     ) -> Result<Self, RpcError> {
         let principal = client.principal.clone();
         let audience = server.for_client(&audience, client.name.as_ref());
+        let audience = client.audience_of(audience);
         let scope = server.informed_scope(&audience, principal.clone(), Era::Stateless).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         let offers = greetings::offers(&scope);

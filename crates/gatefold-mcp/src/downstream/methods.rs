@@ -38,10 +38,7 @@ impl Server {
             return Ok("{}".to_owned());
         }
         let audience = self.for_client(&audience, client.name.as_ref());
-        let audience = match client.session() {
-            Some(session) => session.audience_of(audience),
-            None => audience,
-        };
+        let audience = client.audience_of(audience);
         let scope = self.informed_scope(&audience, client.principal.clone(), era).await;
         let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
         match (method.as_str(), &client.standing) {

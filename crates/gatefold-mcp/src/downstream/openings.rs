@@ -32,13 +32,14 @@ pub(super) async fn opened(
         Some(asked) => shown.for_request(asked),
         None => shown,
     };
+    let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
+    let capabilities = capabilities.unwrap_or_default();
+    let shown = shown.of_client(capabilities.abilities());
     let scope = server.informed_scope(&shown, principal.clone(), Era::Handshake).await;
     let scope = scope.ok_or_else(|| RpcError::invalid_request("there is no such source"))?;
     let version = negotiated(params.protocol_version.as_deref());
     let result = greetings::initialized(&scope, version);
-    let capabilities = params.capabilities.as_deref().map(ClientCapabilities::read);
     let subscriptions = server.subscriptions(principal.clone());
-    let capabilities = capabilities.unwrap_or_default();
     let session =
         ClientSession::new(audience, principal, name, capabilities, version, subscriptions);
     if let Some(asked) = asked {

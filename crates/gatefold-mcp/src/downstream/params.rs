@@ -26,7 +26,8 @@ pub(super) fn check(
     else {
         return Ok(());
     };
-    let Some(scope) = server.scope(audience, client.principal.clone(), Era::Stateless) else {
+    let audience = client.audience_of(audience.clone());
+    let Some(scope) = server.scope(&audience, client.principal.clone(), Era::Stateless) else {
         return Ok(());
     };
     let Some(tool) = scope.turn.view().tool_named(domain, name) else {

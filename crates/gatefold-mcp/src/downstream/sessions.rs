@@ -11,7 +11,7 @@ use gatefold_exchange::{Audience, RegisteredTools};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::identity::{CallerKey, caller};
+use super::callers::{CallerKey, caller};
 use super::message::RequestParams;
 use super::peers::PendingQuestions;
 use super::replays::Replays;
@@ -102,6 +102,7 @@ impl ClientSession {
     /// The audience of its requests and notices, for which the one of its address is.
     pub(super) fn audience_of(&self, audience: Audience) -> Audience {
         let audience = audience.in_session(self.registered.clone());
+        let audience = audience.of_client(self.capabilities.abilities());
         // What the address says holds for all of the session.
         let request = self.lock().request.clone();
         match request.filter(|_| audience.request().is_none()) {

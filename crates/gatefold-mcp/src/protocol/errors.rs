@@ -93,6 +93,7 @@ impl RpcError {
                 Self::invalid_params(format!("{error}: did you mean {}?", near.join(" or ")))
             }
             error @ (CallError::UnknownTool { .. }
+            | CallError::AnsweredElsewhere { .. }
             | CallError::Unknown { .. }
             | CallError::Denied { .. }
             | CallError::Resume(_)) => Self::new(INVALID_PARAMS, error.to_string()),

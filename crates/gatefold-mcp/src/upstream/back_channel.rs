@@ -35,6 +35,8 @@ pub(crate) struct BackChannel {
     /// The client to ask. None for our own requests, and in the stateless era, where a server asks
     /// through its result.
     peer: Option<Arc<dyn Peer>>,
+    /// The client behind the request, if it can be told from others.
+    client: Option<u64>,
     /// The least severe log messages that are wanted.
     least_severe: Option<LogLevel>,
     /// Whether somebody other than the gateway made the request.
@@ -69,7 +71,12 @@ pub(crate) enum QuestionStep {
 
 impl BackChannel {
     pub(crate) fn client(&self) -> Option<u64> {
-        self.peer.as_ref().and_then(|peer| peer.client())
+        self.client
+    }
+
+    /// The same for a request of this client, which its server cannot ask anything meanwhile.
+    pub(crate) fn of(self, client: Option<u64>) -> Self {
+        Self { client, ..self }
     }
 
     /// Tells the caller that the server asked us to come back after this time.
@@ -83,7 +90,8 @@ impl BackChannel {
         log_level: Option<&str>,
     ) -> Self {
         let least_severe = log_level.and_then(LogLevel::parse);
-        Self { events, peer, least_severe, has_caller: true, ..Self::default() }
+        let client = peer.as_ref().and_then(|peer| peer.client());
+        Self { events, peer, client, least_severe, has_caller: true, ..Self::default() }
     }
 
     /// For a request that is a subscription.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use gatefold_catalog::{ServerInfo, object_fields};
+use gatefold_core::ClientAbilities;
 use gatefold_dispatch::ClientCapabilities;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -29,7 +30,7 @@ const GREETING_BYTES: u64 = 4 * 1024 * 1024;
 /// question that the call's client cannot answer gets an error. In the stateless era each call
 /// declares what its own client can do, and our own requests accept no questions.
 const RELAYED: &str = r#"{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{},"context":{}},"roots":{"listChanged":true}}"#;
-/// The members of it.
+/// The members of it, in the order of [`ClientAbilities::SINGLE`].
 const RELAYED_MEMBERS: [&str; 3] = ["elicitation", "sampling", ROOTS];
 const ROOTS: &str = "roots";
 
@@ -143,6 +144,16 @@ fn relayed(declared: &str, has_roots: bool) -> String {
     });
     let members: Vec<_> = members.map(|(key, value)| format!(r#""{key}":{value}"#)).collect();
     format!("{{{}}}", members.join(","))
+}
+
+/// What a client with these abilities declares.
+pub(crate) fn declared_by(client: ClientAbilities) -> Box<RawValue> {
+    let own = RELAYED_MEMBERS.iter().zip(ClientAbilities::SINGLE);
+    let own: Vec<_> = own.filter(|(_, one)| client.has(*one)).map(|(member, _)| *member).collect();
+    let members = object_fields(RELAYED).unwrap_or_default().into_iter();
+    let members = members.filter(|(key, _)| own.contains(&&**key));
+    let members: Vec<_> = members.map(|(key, value)| format!(r#""{key}":{value}"#)).collect();
+    RawValue::from_string(format!("{{{}}}", members.join(","))).expect("the members are JSON")
 }
 
 async fn ask(
@@ -272,6 +283,18 @@ mod tests {
             ("7", true, "{}"),
         ] {
             assert_eq!(relayed(declared, has_roots), expected, "{declared}");
+        }
+    }
+
+    #[test]
+    fn a_client_declares_what_it_can_be_asked() {
+        for (client, expected) in [
+            (ClientAbilities::NONE, "{}"),
+            (ClientAbilities::ELICITATION, r#"{"elicitation":{"form":{},"url":{}}}"#),
+            (ClientAbilities::ROOTS, r#"{"roots":{"listChanged":true}}"#),
+            (ClientAbilities::ALL, RELAYED),
+        ] {
+            assert_eq!(declared_by(client).get(), expected);
         }
     }
 

@@ -21,6 +21,7 @@ use super::wire::Wire;
 use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 mod list;
+mod listed_tools;
 mod listening;
 mod liveness;
 
@@ -185,6 +186,17 @@ impl UpstreamSession {
     async fn request(
         &self,
         method: &'static str,
+        params: OutgoingParams<'_>,
+        limit: u64,
+    ) -> Result<Reply, WireError> {
+        self.request_as(None, method, params, limit).await
+    }
+
+    /// The same, with what a client declares. Only servers of the stateless era hear of it.
+    async fn request_as(
+        &self,
+        capabilities: Option<&RawValue>,
+        method: &'static str,
         mut params: OutgoingParams<'_>,
         limit: u64,
     ) -> Result<Reply, WireError> {
@@ -192,7 +204,7 @@ impl UpstreamSession {
         let id = self.wire.next_id();
         let name = params.uri.map(Arc::from);
         let client = self.greeting.client.as_deref();
-        let client = client.map(|greeting| RequestSender { greeting, capabilities: None });
+        let client = client.map(|greeting| RequestSender { greeting, capabilities });
         params.meta = OutgoingMeta { client, ..OutgoingMeta::default() };
         let text = rpc::request(id, method, &params);
         let request = WireRequest::of_ours(id, RequestKind::Ordinary, method, text, limit);

@@ -2,6 +2,8 @@
 //! servers.
 
 mod apps;
+mod cancelled;
+mod capable;
 mod edge;
 mod errors;
 mod identity;
@@ -28,6 +30,8 @@ pub(crate) use self::stdio::run_if_asked;
 pub(crate) fn trials() -> Vec<Trial> {
     let trials = [
         apps::trials(),
+        cancelled::trials(),
+        capable::trials(),
         errors::trials(),
         identity::trials(),
         limits::trials(),

@@ -6,7 +6,7 @@
 
 use sqlparser::ast::{Expr, FunctionArg, FunctionArgExpr, Ident, Value};
 
-use super::error::{GuardError, refused};
+use super::error::GuardError;
 use super::inspector::Inspector;
 use super::scopes::{OutputColumn, Relation};
 use crate::{Column, Dialect, Table, TableKind, VisibleSchema, VisibleTable};
@@ -106,13 +106,8 @@ impl CatalogueRows {
             let values: Vec<_> = values.map(|(value, name)| format!("{value} AS {name}")).collect();
             format!("SELECT {}", values.join(", "))
         };
-        let too_long = || {
-            let allowed =
-                "`list_tables` lists the tables and `describe_table` their columns, in pages";
-            refused("selecting from a catalogue of this length", allowed)
-        };
         if self.rows.len() > MAX_ROWS {
-            return Err(too_long());
+            return Err(GuardError::LongCatalogue);
         }
         let is_mysql = matches!(dialect, Dialect::MySql | Dialect::MariaDb);
         let mut text = if self.rows.is_empty() {
@@ -129,7 +124,7 @@ impl CatalogueRows {
             format!("({} FROM (VALUES {}) AS told)", select(places), rows.join(", "))
         };
         if text.len() > MAX_BYTES {
-            return Err(too_long());
+            return Err(GuardError::LongCatalogue);
         }
         if let Some(alias) = alias {
             text.push_str(" AS ");

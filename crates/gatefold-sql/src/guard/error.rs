@@ -15,6 +15,9 @@ pub enum GuardError {
         /// The line and the column in it, in characters, both from one.
         position: Option<(u64, u64)>,
     },
+    /// What tells of tables and columns is too much for a statement.
+    #[error("there are too many tables and columns to select them from the catalogue")]
+    LongCatalogue,
     #[error("{what} is not allowed: {allowed}")]
     Refused { what: String, allowed: String },
     #[error(

@@ -4,8 +4,13 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use gatefold_catalog::one_line;
+use gatefold_core::SuggestedCall;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
+use super::ToolError;
 use super::known::KnownSchema;
+use super::tools::{DESCRIBE_TABLE, LIST_TABLES};
 use crate::{CheckedStatement, Database, DatabaseError, Dialect, GuardError, LimitForm, Stop};
 
 /// How much of a statement is shown around a fault, in characters to each side.
@@ -86,11 +91,31 @@ pub(super) fn next_page(
 const TYPOGRAPHIC_QUOTES: [char; 8] = ['“', '”', '„', '‘', '’', '‚', '«', '»'];
 
 /// What the guard says of a statement, with a hint where it is written for another place.
-pub(super) fn of_guard(error: &GuardError, sql: &str, known: &KnownSchema) -> String {
-    match hint(error, sql, known) {
-        Some(hint) => format!("{error}; {hint}"),
-        None => error.to_string(),
+pub(super) fn of_guard(error: &GuardError, sql: &str, known: &KnownSchema) -> ToolError {
+    match error {
+        GuardError::LongCatalogue => ToolError::Elsewhere(error.to_string(), structure_calls()),
+        GuardError::UnknownTable { name, .. } if is_of_catalogue(name) => {
+            let message = format!(
+                "{error}; of the server's own tables only those that tell of tables and columns \
+                 can be read"
+            );
+            ToolError::Elsewhere(message, structure_calls())
+        }
+        _ => ToolError::Arguments(match hint(error, sql, known) {
+            Some(hint) => format!("{error}; {hint}"),
+            None => error.to_string(),
+        }),
     }
+}
+
+/// Calls that tell of all tables, and of the columns of all.
+pub(super) fn structure_calls() -> Vec<SuggestedCall> {
+    [LIST_TABLES, DESCRIBE_TABLE].map(|tool| suggested(tool, &json!({}))).to_vec()
+}
+
+pub(super) fn suggested(tool: &str, arguments: &Value) -> SuggestedCall {
+    let arguments = RawValue::from_string(arguments.to_string()).expect("a value is JSON");
+    SuggestedCall { tool: tool.to_owned(), arguments }
 }
 
 fn hint(error: &GuardError, sql: &str, known: &KnownSchema) -> Option<String> {
@@ -100,11 +125,6 @@ fn hint(error: &GuardError, sql: &str, known: &KnownSchema) -> Option<String> {
         return Some("write `LIMIT count` at the end instead of `TOP`".to_owned());
     }
     match error {
-        GuardError::UnknownTable { name, .. } if is_of_catalogue(name) => Some(
-            "of the server's own tables only those that tell of tables and columns can be read; \
-             `list_tables` lists the tables and `describe_table` their columns"
-                .to_owned(),
-        ),
         GuardError::UnknownColumn { name, .. } if has_typographic(name) => {
             Some("write texts between straight quotes: 'text'".to_owned())
         }

@@ -109,8 +109,8 @@ impl DatabaseSource {
             SchemaQuestion::Tables => self.all_tables(call).await,
             SchemaQuestion::Table(name) => self.described_table(call, &name, false).await,
             // Whoever bars `explain` does not want its answer to come another way.
-            SchemaQuestion::Plan(sql) => Err(ToolError::Arguments(questions::plan_hint(&sql))),
-            SchemaQuestion::Elsewhere(hint) => Err(ToolError::Arguments(hint)),
+            SchemaQuestion::Plan(sql) => Err(questions::plan_elsewhere(&sql)),
+            SchemaQuestion::Elsewhere(message, calls) => Err(ToolError::Elsewhere(message, calls)),
         }
     }
 
@@ -252,7 +252,7 @@ impl GuardedUse {
 }
 
 fn refusal(error: &GuardError, sql: &str, known: &KnownSchema) -> ToolError {
-    ToolError::Arguments(advice::of_guard(error, sql, known))
+    advice::of_guard(error, sql, known)
 }
 
 async fn guarded(

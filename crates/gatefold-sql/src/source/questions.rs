@@ -1,10 +1,15 @@
 //! What models send instead of a SELECT: statements in fences, and questions about the schema in the
 //! words of some client.
 
-use super::tools::{DESCRIBE_TABLE, EXECUTE, EXPLAIN, LIST_TABLES};
+use gatefold_core::SuggestedCall;
+use serde_json::json;
+
+use super::ToolError;
+use super::advice::{structure_calls, suggested};
+use super::tools::{EXPLAIN, LIST_TABLES};
 
 /// A question about the schema.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum SchemaQuestion {
     /// `SHOW TABLES`.
     Tables,
@@ -12,8 +17,8 @@ pub(super) enum SchemaQuestion {
     Table(String),
     /// `EXPLAIN SELECT ...`, with the rest.
     Plan(String),
-    /// What nothing here answers, with what to do instead.
-    Elsewhere(String),
+    /// What nothing here answers, and the calls to make instead.
+    Elsewhere(String, Vec<SuggestedCall>),
 }
 
 /// Takes off what stands around a statement: the fence of a code block, a label, quotes around all of
@@ -73,22 +78,23 @@ pub(super) fn question(sql: &str) -> Option<SchemaQuestion> {
             _,
             ..,
         ] => table(3),
-        ["SHOW", ..] => Some(SchemaQuestion::Elsewhere(format!(
-            "of what `SHOW` tells, only tables and columns can be asked for: with `{LIST_TABLES}`, \
-             and with `{DESCRIBE_TABLE}` for one table"
-        ))),
+        ["SHOW", ..] => Some(elsewhere(
+            "of what `SHOW` tells, only tables and columns can be asked for",
+            structure_calls(),
+        )),
         ["DESC" | "DESCRIBE", "TABLE", _] => table(2),
         ["EXPLAIN" | "DESC" | "DESCRIBE", ..] => {
             plan(text).or_else(|| table(1).filter(|_| upper.len() <= 3))
         }
         ["PRAGMA", ..] => pragma(text),
-        ["USE", ..] => Some(SchemaQuestion::Elsewhere(format!(
-            "`USE` has no effect here: write a table of another schema as `schema.table`; \
-             `{LIST_TABLES}` lists all by schema"
-        ))),
-        ["HELP" | "?"] => Some(SchemaQuestion::Elsewhere(format!(
-            "send one SELECT; `{LIST_TABLES}` lists the tables and `{DESCRIBE_TABLE}` their columns"
-        ))),
+        ["USE", ..] => Some(elsewhere(
+            "`USE` has no effect here: write a table of another schema as `schema.table`; to list \
+             all by schema",
+            vec![suggested(LIST_TABLES, &json!({}))],
+        )),
+        ["HELP" | "?"] => {
+            Some(elsewhere("send one SELECT; for tables and columns", structure_calls()))
+        }
         _ => None,
     }
 }
@@ -108,10 +114,11 @@ fn plan(text: &str) -> Option<SchemaQuestion> {
     let at = STATEMENTS.iter().filter_map(begins).min()?;
     let options = upper[..at].trim_end();
     if options.contains("ANALYZE") {
-        return Some(SchemaQuestion::Elsewhere(format!(
-            "`EXPLAIN ANALYZE` would run the statement; the tool `{EXPLAIN}` tells its plan without \
-             that: give it the statement alone"
-        )));
+        let statement = text.get(at..)?.trim();
+        return Some(elsewhere(
+            "`EXPLAIN ANALYZE` would run the statement; for its plan without that",
+            vec![suggested(EXPLAIN, &json!({ "sql": statement }))],
+        ));
     }
     // Parentheses round the first query are a part of it.
     let at = options.trim_end_matches(['(', ' ']).len();
@@ -129,10 +136,10 @@ fn client_command(command: &str) -> Option<SchemaQuestion> {
         }
         ("d" | "dt" | "dv" | "dm" | "dn" | "l" | "tables" | "schema" | "fullschema", None)
         | ("tables", Some(_)) => SchemaQuestion::Tables,
-        _ => SchemaQuestion::Elsewhere(format!(
-            "commands of a client are not known here: send one SELECT; `{LIST_TABLES}` lists the \
-             tables and `{DESCRIBE_TABLE}` their columns"
-        )),
+        _ => elsewhere(
+            "commands of a client are not known here: send one SELECT; for tables and columns",
+            structure_calls(),
+        ),
     })
 }
 
@@ -172,19 +179,18 @@ fn bare_name(written: &str) -> String {
     written.trim_matches(['"', '\'', '`', '[', ']', ';', '(', ')']).to_owned()
 }
 
-/// The plan of a statement is asked for here.
-pub(super) fn plan_hint(sql: &str) -> String {
-    let tool = match &*first_word(sql) {
-        "INSERT" | "UPDATE" | "DELETE" => {
-            return format!(
-                "the plan of a statement that writes is not told; `{EXPLAIN}` takes one SELECT, and \
-                 `{EXECUTE}` runs a change where a person may agree to it"
-            );
-        }
-        _ => EXPLAIN,
-    };
-    let arguments = serde_json::json!({ "sql": sql });
-    format!("a plan is told by the tool `{tool}`: call it with {arguments}")
+fn elsewhere(message: &str, calls: Vec<SuggestedCall>) -> SchemaQuestion {
+    SchemaQuestion::Elsewhere(message.to_owned(), calls)
+}
+
+/// Where the plan of a statement is told that is asked for here.
+pub(super) fn plan_elsewhere(sql: &str) -> ToolError {
+    if matches!(&*first_word(sql), "INSERT" | "UPDATE" | "DELETE") {
+        let message = "the plan of a statement that writes is not told, only that of a SELECT";
+        return ToolError::Arguments(message.to_owned());
+    }
+    let call = suggested(EXPLAIN, &json!({ "sql": sql }));
+    ToolError::Elsewhere("a plan is not told here".to_owned(), vec![call])
 }
 
 #[cfg(test)]
@@ -242,13 +248,13 @@ mod tests {
             ("SHOW TABLES; DROP TABLE customer", None),
             ("DESCRIBE customer; DELETE FROM customer", None),
         ] {
-            assert_eq!(question(written), expected, "{written}");
+            assert_eq!(format!("{:?}", question(written)), format!("{expected:?}"), "{written}");
         }
         for written in
             ["SHOW search_path", "USE shop", "help", "\\copy x", "EXPLAIN ANALYZE SELECT 1"]
         {
             let question = question(written);
-            assert!(matches!(question, Some(SchemaQuestion::Elsewhere(_))), "{written}");
+            assert!(matches!(question, Some(SchemaQuestion::Elsewhere(..))), "{written}");
         }
     }
 }

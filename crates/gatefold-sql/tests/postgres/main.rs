@@ -4,6 +4,8 @@
 //! One test looks at TLS, with the certificate in the file that `GATEFOLD_POSTGRES_CA` names: the one that
 //! the server's own is signed by.
 //!
+//! Some go through PgBouncer, at the address that `GATEFOLD_PGBOUNCER` holds, before the same server.
+//!
 //! Each test makes a database and roles of its own, and removes them.
 
 #![expect(clippy::print_stdout, reason = "these are tests without the standard harness")]
@@ -28,6 +30,7 @@ mod harmed;
 #[path = "../corpus/harms.rs"]
 mod harms;
 mod names;
+mod pooled;
 mod roles;
 mod schema;
 mod server;
@@ -37,7 +40,7 @@ mod values;
 mod walls;
 mod writes;
 
-use server::{Claim, TestDatabase};
+use server::{Claim, PooledClaim, TestDatabase};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -77,6 +80,18 @@ fn main() -> ExitCode {
         });
         Ok(())
     });
+    #[expect(clippy::disallowed_methods, reason = "the address of an external pooler")]
+    let pooler = std::env::var("GATEFOLD_PGBOUNCER").ok().filter(|_| address.is_some());
+    let pooled = |(name, claim): &(&str, PooledClaim)| {
+        let (claim, address, pooler) = (*claim, address.clone(), pooler.clone());
+        let ignored = pooler.is_none();
+        let run = move || {
+            let pooler = pooler.unwrap_or_default();
+            TestDatabase::with(&address.unwrap_or_default(), |it| claim(it, pooler));
+            Ok(())
+        };
+        Trial::test(*name, run).with_ignored_flag(ignored)
+    };
     let harms_address = address.clone().unwrap_or_default();
     let harms = Trial::test("every_harm_is_stopped", move || {
         harmed::every_harm_is_stopped(&harms_address);
@@ -85,6 +100,7 @@ fn main() -> ExitCode {
     // It takes longest, so it begins first.
     let mut trials = vec![harms.with_ignored_flag(address.is_none())];
     trials.extend(claims.iter().flat_map(|claims| claims.iter()).map(trial));
+    trials.extend(pooled::ALL.iter().map(pooled));
     trials.push(tls.with_ignored_flag(ignored));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

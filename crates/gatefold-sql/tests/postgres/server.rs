@@ -18,6 +18,9 @@ use sqlx::{AssertSqlSafe, PgPool};
 
 pub(crate) type Claim = fn(&TestDatabase) -> BoxFuture<'_, ()>;
 
+/// The second is the address of a pooler before the same server.
+pub(crate) type PooledClaim = fn(&TestDatabase, String) -> BoxFuture<'_, ()>;
+
 pub(crate) const PASSWORD: &str = "correct horse";
 
 /// How often something is looked at until it is as it should be, a twentieth of a second apart.

@@ -5,7 +5,7 @@ use gatefold_catalog::{Request, Tool, View};
 use gatefold_core::{AgentId, CallError, ClientName, Outcome, Principal, ToolName};
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
-    NamespaceDisclosure, Reply, Step, Surface, TypedDisclosure, UsageError,
+    NamespaceDisclosure, Reply, Step, Surface, TopLevelCall, TypedDisclosure, UsageError,
 };
 use gatefold_exchange::{
     AgentProfile, AgentProfiles, Disclosures, NamingScheme, Scope, SelectionSettings, Turn,
@@ -261,6 +261,10 @@ impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
 
     fn shows_used(&self) -> bool {
         self.current.load().shows_used()
+    }
+
+    fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
+        self.current.load().call_of(view, tool, arguments)
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {

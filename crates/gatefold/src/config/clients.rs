@@ -29,7 +29,7 @@ pub use sign_in::ClientSignIn;
 
 use self::inputs::FileInput;
 use self::lists::ServerList;
-use self::members::{Members, unread};
+use self::members::{Members, Timeout, Unread};
 
 use super::common_keys::{EntrySelection, SourceLimits};
 use super::kinds::mcp::{McpConnection, McpKind};
@@ -53,10 +53,14 @@ pub struct ClientServer {
     pub effects: Vec<(Effect, String)>,
     /// How long the client lets it take to start.
     pub connect_deadline: Option<Duration>,
+    /// How long the client waits for a call.
+    pub call_deadline: Option<Duration>,
     /// Settings without an equivalent here that the server may need.
     pub left_behind: Vec<&'static str>,
     /// Further settings, whose meaning is not known here.
     pub unknown: Vec<String>,
+    /// Settings about what the client itself does with the server, which the server does not need.
+    pub clients_own: Vec<String>,
     /// What was read otherwise than it is written, or may be meant otherwise.
     pub notes: Vec<String>,
     /// A file of variables that the client reads for it.
@@ -68,9 +72,10 @@ pub struct ClientServer {
 }
 
 impl ClientServer {
-    /// Settings that the server loses here.
+    /// Settings that are not in the source.
     pub fn not_taken_over(&self) -> impl Iterator<Item = &str> {
-        self.left_behind.iter().copied().chain(self.unknown.iter().map(String::as_str))
+        let further = self.unknown.iter().chain(&self.clients_own).map(String::as_str);
+        self.left_behind.iter().copied().chain(further)
     }
 
     /// Why the server cannot be imported without the file of variables that its client reads for
@@ -256,7 +261,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
             .map(|(effect, pattern)| (effect, EntrySelection::Pattern(pattern)))
             .collect(),
         limits,
-        call_deadline: None,
+        call_deadline: server.call_deadline,
         notes: server.notes.into_iter().chain(not_taken).collect(),
         origin: server.origin,
     }
@@ -267,11 +272,12 @@ fn server(
     field: &Field<'_>,
     environment: &Environment,
     inputs: &[FileInput],
+    timeout: Timeout,
 ) -> ClientServer {
     let document = field.document();
     let mut refers = Vec::new();
     references(field.value(), &mut refers);
-    let (mut members, mut unknown) = (Members::default(), Vec::new());
+    let (mut members, mut unread) = (Members::default(), Unread::default());
     let connection = field.table().and_then(|mut table| {
         if let Some(own) = refers.iter().find(|one| is_editors_own(one)) {
             field.key_fault(
@@ -280,9 +286,12 @@ fn server(
             );
             return None;
         }
-        members = Members::read(&mut table);
-        let connection = launch::connection(field, &mut table, environment);
-        unknown = unread(&table);
+        members = Members::read(&mut table, timeout);
+        let mut transport = launch::transport(&mut table);
+        let reached = transport.as_mut().unwrap_or(&mut table);
+        let connection = launch::connection(field, reached, environment);
+        unread = Unread::of(&table, name);
+        unread.add(transport.as_ref().map(|transport| Unread::of(transport, name)));
         connection
     });
     // Only the first: people fix one after the other, and a table has one line for it.
@@ -298,6 +307,10 @@ fn server(
     let asks = |input: &&FileInput| refers.iter().any(|one| input.is_asked_by(one));
     let asked: Vec<_> = inputs.iter().filter(asks).collect();
     let mut notes: Vec<_> = asked.iter().filter_map(|input| input.note()).collect();
+    if !unread.shown.is_empty() {
+        let keys: Vec<_> = unread.shown.iter().map(|key| format!("`{key}`")).collect();
+        notes.push(format!("only for the client's display: {}", keys.join(", ")));
+    }
     if connection.as_mut().is_ok_and(launch::take_off_windows_shell) {
         notes.push("it is written for Windows: `cmd /c` was left out".to_owned());
     }
@@ -319,8 +332,10 @@ fn server(
         description: members.description,
         effects: members.effects,
         connect_deadline: members.connect_deadline,
+        call_deadline: members.call_deadline,
         left_behind: members.left_behind,
-        unknown,
+        unknown: unread.unknown,
+        clients_own: unread.clients_own,
         notes,
         env_file: members.env_file,
         needs_project: refers.contains(&PROJECT),

@@ -472,7 +472,7 @@ fn an_error_of_a_connector_or_server_says_what_to_do() {
     connector {"subcommand":"discover","connector":"jira","action":"zzz"}
       Unknown action 'zzz' of connector 'jira'. Available actions of 'jira': create_issue, get_issue
     connector {"subcommand":"discover","connector":"jira","name":"get_issue"}
-      Unknown parameter 'name' of connector. Parameters: subcommand, connector, action, parameters, cursor
+      Unknown parameter 'name' of connector. Parameters: subcommand, connector, action, parameters, cursor, path
     connector {"subcommand":"discover","connector":"jira","cursor":"7-0"}
       Unknown cursor '7-0'. Pass next_cursor of the last answer along with the same arguments, or leave it out to start over.
     connector {"subcommand":"execute","connector":"jira"}

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use gatefold_core::{Digest, Hints};
+use gatefold_core::{AbleClients, Digest, Hints};
 use serde_json::value::RawValue;
 
 use super::{Definition, PlacedDefinition, ToolPlaces, schema};
@@ -81,6 +81,7 @@ pub(super) fn place(arena: &mut String, raw: &str, digest: Digest) -> Option<Too
         for_apps_only: visibility.is_some_and(leaves_out_models),
         group: None,
         listed_schema: keys::legal_schema(schema).and_then(|legal| placed.append(&legal)),
+        clients: AbleClients::EVERYBODY,
     })
 }
 

@@ -159,7 +159,7 @@ async fn what_all_tools_at_once_says_of_wrong_calls() {
     protocol error -32602: `customer` is missing; `address` is missing; `items` has 0 items, and at least 1 is wanted
 
     > staff__query {"sql":"DELETE FROM departments"}
-    protocol error -32602: `DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one
+    protocol error -32602: `DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`
 
     > staff__query {}
     protocol error -32602: missing field `sql`

@@ -188,7 +188,7 @@ async fn what_the_gateway_says_of_wrong_calls() {
     error: {"tool":"shop__place_order","error":"`customer` is missing; `address` is missing; `items` has 0 items, and at least 1 is wanted","differs":"missing required 'customer'; missing required 'address'","signature":"shop__place_order(customer: string, address: string, items: {sku: string, quantity: integer [1..1000]}[], delivery?: \"standard\"|\"express\" = \"standard\", note?: string = \"\")"}
 
     > execute_tool {"tool_name":"staff__query","arguments":{"sql":"DELETE FROM departments"}}
-    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
+    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
 
     > execute_tool {"tool_name":"staff__query","arguments":{"sql":"SELECT * FROM wages"}}
     error: {"tool":"staff__query","error":"there is no table `wages`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}

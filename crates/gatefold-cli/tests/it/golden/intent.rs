@@ -108,7 +108,7 @@ async fn what_intents_says_of_wrong_calls() {
     error: {"tool":"units__convert_unit","error":"missing field `to`; arguments: value: number, from: string, to: string","differs":"missing required 'to'","signature":"units__convert_unit(value: number, from: string, to: string)"}
 
     > execute_tool {"tool_name":"staff__query","arguments":{"sql":"DELETE FROM departments"}}
-    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
+    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
 
     > launch {}
     error: {"error":"Unknown tool 'launch'. Tools: discover_tools, execute_tool"}

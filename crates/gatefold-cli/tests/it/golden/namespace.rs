@@ -199,7 +199,7 @@ async fn what_namespaces_says_of_wrong_calls() {
     structured: {"conversions":[]}
 
     > staff__invoke_tool {"tool_name":"query","arguments":{"sql":"DELETE FROM departments"}}
-    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
+    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
 
     > skills__invoke_tool {"tool_name":"read_skill","arguments":{"name":"report-fault"}}
     error: {"tool":"skills__read_skill","error":"Unknown skill 'report-fault'. Did you mean 'report-a-fault'?","signature":"skills__read_skill(file?: string, name?: \"report-a-fault\"|\"welcome-a-colleague\")"}

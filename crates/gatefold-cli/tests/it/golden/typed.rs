@@ -220,7 +220,7 @@ async fn what_kinds_says_of_wrong_calls() {
     error: {"error":"Missing parameter 'sql' of database, which the subcommand 'query' needs."}
 
     > database {"subcommand":"query","database":"staff","sql":"DELETE FROM departments"}
-    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`; `explain` shows the plan of one","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
+    error: {"tool":"staff__query","error":"`DELETE` is not allowed: a statement may be `SELECT`, `WITH`, `VALUES` or `TABLE`","signature":"staff__query(sql: string, max_rows?: integer [1..1000])"}
 
     > database {"subcommand":"discover","database":"staff","table":"wages"}
     error: {"tool":"staff__describe_table","error":"there is no table `wages`; the tables: main.bank_accounts, main.departments, main.employees, main.leave_requests","signature":"staff__describe_table(cursor?: string, samples?: boolean, table?: string)"}

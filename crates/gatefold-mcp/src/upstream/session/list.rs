@@ -14,6 +14,7 @@ use super::super::mirrored_arguments;
 use super::super::params::OutgoingParams;
 use super::super::request::WireError;
 use super::UpstreamSession;
+use super::listed_tools::ListedTools;
 use crate::protocol::codes::METHOD_NOT_FOUND;
 use crate::protocol::{Era, RpcError, methods};
 
@@ -66,7 +67,7 @@ impl ListError {
     }
 }
 
-type Pages = Vec<Box<RawValue>>;
+pub(super) type Pages = Vec<Box<RawValue>>;
 
 /// What a server listed.
 pub(crate) struct ServerLists {
@@ -77,13 +78,13 @@ pub(crate) struct ServerLists {
 
 /// A list of a server's.
 #[derive(Clone, Copy)]
-struct ServerList {
+pub(super) struct ServerList {
     method: &'static str,
     /// The member of a page that holds its entries.
     member: &'static str,
 }
 
-const TOOLS: ServerList = ServerList { method: methods::TOOLS_LIST, member: "tools" };
+pub(super) const TOOLS: ServerList = ServerList { method: methods::TOOLS_LIST, member: "tools" };
 const PROMPTS: ServerList = ServerList { method: methods::PROMPTS_LIST, member: "prompts" };
 const RESOURCES: ServerList = ServerList { method: methods::RESOURCES_LIST, member: "resources" };
 const TEMPLATES: ServerList =
@@ -128,15 +129,15 @@ impl UpstreamSession {
             match offered.tools {
                 // Some servers write an empty list so. One that is known to have tools may as well be
                 // at fault.
-                Some(_) => match self.pages(TOOLS).await {
+                Some(_) => match self.listed_tools().await {
                     Err(ListError::Absent { .. })
                         if former.is_none_or(|former| former.tools().is_empty()) =>
                     {
-                        Ok(Pages::new())
+                        Ok(ListedTools::default())
                     }
                     listed => listed,
                 },
-                None => Ok(Pages::new()),
+                None => Ok(ListedTools::default()),
             }
         };
         let (has_prompts, has_resources) = (offered.prompts.is_some(), offered.resources.is_some());
@@ -148,7 +149,8 @@ impl UpstreamSession {
             self.pages_if(has_resources, RESOURCES, limit, of_former(Manifest::resources)),
             self.pages_if(has_resources, TEMPLATES, limit, of_former(Manifest::templates)),
         );
-        let tools: Pages = tools?.into_iter().map(|page| self.usable(page)).collect();
+        let ListedTools { pages, clients } = tools?;
+        let tools: Pages = pages.into_iter().map(|page| self.usable(page)).collect();
         let [(prompts, no_prompts), (resources, no_resources), (templates, no_templates)] =
             [prompts, resources, templates];
         let listing = Listing {
@@ -158,6 +160,11 @@ impl UpstreamSession {
             templates: &templates,
         };
         let manifest = Manifest::from_listing(self.greeting.server.clone(), listing, now);
+        let manifest = if clients.is_empty() {
+            manifest
+        } else {
+            manifest.with_clients(|tool| clients.get(tool.name()).copied().unwrap_or_default())
+        };
         Ok(ServerLists { manifest, failure: no_prompts.or(no_resources).or(no_templates) })
     }
 
@@ -208,6 +215,15 @@ impl UpstreamSession {
     }
 
     async fn pages(&self, list: ServerList) -> Result<Pages, ListError> {
+        self.pages_as(None, list).await
+    }
+
+    /// The pages of a list as a client gets them that declares this.
+    pub(super) async fn pages_as(
+        &self,
+        capabilities: Option<&RawValue>,
+        list: ServerList,
+    ) -> Result<Pages, ListError> {
         let method = list.method;
         let mut pages = Vec::new();
         let mut cursor = None;
@@ -216,7 +232,7 @@ impl UpstreamSession {
             if pages.len() == PAGES {
                 return Err(ListError::Endless(method));
             }
-            let (page, next) = self.page(list, cursor.as_deref()).await?;
+            let (page, next) = self.page(capabilities, list, cursor.as_deref()).await?;
             bytes = bytes.saturating_add(page.get().len());
             if bytes > LIST_BYTES {
                 return Err(ListError::TooLarge(method));
@@ -234,6 +250,7 @@ impl UpstreamSession {
 
     async fn page(
         &self,
+        capabilities: Option<&RawValue>,
         list: ServerList,
         cursor: Option<&str>,
     ) -> Result<(Box<RawValue>, Option<String>), ListError> {
@@ -243,7 +260,7 @@ impl UpstreamSession {
             next: Option<String>,
         }
         let params = OutgoingParams { cursor, ..OutgoingParams::default() };
-        match self.request(list.method, params, PAGE_BYTES).await? {
+        match self.request_as(capabilities, list.method, params, PAGE_BYTES).await? {
             Reply::Result(page) => {
                 if let Some(fault) = list.fault_of(&page) {
                     return Err(fault);

@@ -119,6 +119,8 @@ impl McpSource {
         }
         let peer = (era == Era::Handshake).then(|| context.peer.clone());
         let log_level = context.meta.log_level.as_deref();
+        let back_channel = BackChannel::new(context.events.clone(), peer, log_level);
+        let back_channel = Arc::new(back_channel.of(context.peer.client()));
         let request = SessionCall {
             method: asked.method,
             name: asked.name,
@@ -127,7 +129,7 @@ impl McpSource {
             caller: &context.meta,
             memory: context.memory.clone(),
             capabilities: context.peer.capabilities().raw(),
-            back_channel: Arc::new(BackChannel::new(context.events.clone(), peer, log_level)),
+            back_channel,
             is_heard: context.events.hears_progress(),
             limit: context.result_bytes,
             room: context.room.clone(),

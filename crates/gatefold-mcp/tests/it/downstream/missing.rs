@@ -67,10 +67,13 @@ async fn untouched(server: Era, client: Era) {
     }
     let up = Upstream::new("up", Wire::Http, server, &[]);
     let edge = Edge::over(&[&up.settings]).await;
-    for code in [-32602, -32002, -32042, -1] {
+    for code in [-32602, -32002, -32042, -1, -32600, -32601, -32700, -32020, -32022] {
         let arguments = json!({"code": code, "message": "no"});
         let params = json!({"name": "protocol_error", "arguments": arguments});
         let reply = asked(&edge, client, "/mcp/source/up", "tools/call", params).await;
-        assert_eq!(reply.code(), Some(code), "{}", reply.body);
+        let error = &reply.message()["error"];
+        let data = json!({"why": "asked", "big": 9_007_199_254_740_993_u64});
+        assert_eq!((&error["code"], &error["data"]), (&json!(code), &data), "{}", reply.body);
+        assert_eq!(error["message"], "no", "{code}");
     }
 }

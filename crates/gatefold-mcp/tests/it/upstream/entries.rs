@@ -148,7 +148,7 @@ async fn undeclared(wire: Wire, era: Era) {
     let upstream = Upstream::new("up", wire, era, &[]);
     let world = World::connected(&upstream.settings).await;
     assert!(world.keeper.last().prompts().is_empty());
-    assert_eq!((upstream.count("tools/list"), upstream.count("prompts/list")), (1, 0));
+    assert_eq!((upstream.count("tools/list") > 0, upstream.count("prompts/list")), (true, 0));
     assert_eq!(upstream.count("resources/list") + upstream.count("resources/templates/list"), 0);
 }
 

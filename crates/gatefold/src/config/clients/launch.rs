@@ -14,6 +14,15 @@ use crate::config::kinds::mcp::{
 /// What Continue says about requests.
 pub(super) const REQUEST_OPTIONS: &str = "requestOptions";
 
+/// What Continue's old format has around how a server is reached.
+pub(super) fn transport<'a>(table: &mut Table<'a>) -> Option<Table<'a>> {
+    let field = table.peek("transport")?;
+    if !matches!(field.value(), Value::Table(_)) {
+        return None;
+    }
+    table.field("transport")?.table()
+}
+
 /// Reads how a server is reached. `None` if a fault was noted.
 pub(super) fn connection(
     server: &Field<'_>,
@@ -183,7 +192,7 @@ fn texts(field: &Field<'_>) -> Vec<String> {
 }
 
 /// Folders in a project where clients keep their files.
-const CLIENT_FOLDERS: &[&str] = &[".vscode", ".cursor", ".zed", ".gemini", ".codex"];
+const CLIENT_FOLDERS: &[&str] = &[".vscode", ".cursor", ".zed", ".gemini", ".codex", ".continue"];
 
 /// The folder to start in. A relative one stays relative while references do; otherwise it is below
 /// the project, or the home, that the client's file belongs to.

@@ -6,6 +6,7 @@ use std::path::Path;
 use gatefold_config::{ClientNotation, Document, Field, Node, Table, Value};
 
 use super::inputs::InputVariables;
+use super::members::Timeout;
 use super::switches::Switches;
 use super::{ClientServer, references, server};
 use crate::Environment;
@@ -19,6 +20,8 @@ const PLACES: &[&[&str]] = &[
     &["mcp_servers"],
     &["extensions"],
     &["mcp"],
+    // Continue before its `config.yaml`.
+    &["experimental", "modelContextProtocolServers"],
 ];
 
 /// Where a file has its servers.
@@ -83,7 +86,9 @@ impl<'r> ServerList<'r> {
         // Faults of the table itself stay faults of the file.
         let faults = document.take_faults();
         let switches = Switches::of(document.path(), environment, self.root, &self.place);
-        let servers = named.iter().map(|(name, field)| server(name, field, environment, &inputs));
+        let timeout = self.timeout(document);
+        let servers =
+            named.iter().map(|(name, field)| server(name, field, environment, &inputs, timeout));
         let mut servers: Vec<_> = servers.collect();
         for server in &mut servers {
             server.is_enabled &= !switches.is_off(&server.name);
@@ -92,10 +97,25 @@ impl<'r> ServerList<'r> {
         servers
     }
 
+    /// What `timeout` means in the file, by the clients' pages on MCP servers.
+    fn timeout(&self, document: &Document<'_>) -> Timeout {
+        let file = document.path().file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let place: Vec<_> = self.place.iter().map(String::as_str).collect();
+        match place.as_slice() {
+            ["extensions"] => Timeout::CallSeconds,
+            ["mcp"] if document.client_notation() == ClientNotation::Opencode => {
+                Timeout::StartMillis
+            }
+            _ if file == "cline_mcp_settings.json" => Timeout::CallSeconds,
+            _ if folder_name(document.path()) == Some(".gemini") => Timeout::CallMillis,
+            _ => Timeout::Unclear,
+        }
+    }
+
     /// How the file refers to variables. Some clients are known by the file's name, others by what
     /// only they write.
     fn notation(&self, path: &Path) -> ClientNotation {
-        let folder = path.parent().and_then(Path::file_name).and_then(OsStr::to_str);
+        let folder = folder_name(path);
         let file = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
         let is_copilots = file.is_some_and(|name| name.contains("copilot"));
         let has =
@@ -114,6 +134,10 @@ impl<'r> ServerList<'r> {
         }
         ClientNotation::Braces
     }
+}
+
+fn folder_name(path: &Path) -> Option<&str> {
+    path.parent()?.file_name()?.to_str()
 }
 
 /// The entries of a table of servers.

@@ -51,7 +51,9 @@ impl CallOutcome {
         match result {
             Ok(Outcome::Done(payload)) if payload.is_error => Self::ToolError,
             Ok(_) => Self::Done,
-            Err(CallError::InvalidArguments { .. }) => Self::InvalidArguments,
+            Err(CallError::InvalidArguments { .. } | CallError::AnsweredElsewhere { .. }) => {
+                Self::InvalidArguments
+            }
             Err(error) => Self::Failed(error.kind().as_str()),
         }
     }
