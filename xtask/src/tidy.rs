@@ -42,6 +42,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     ("gatefold-catalog", &["rten", "tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
+    ("gatefold-secrecy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
     (
@@ -68,7 +69,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         &["rmcp", "sqlx", "axum", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
     ("gatefold-issuer", &["rmcp", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"]),
-    ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
+    ("gatefold-store", &["rmcp", "axum", "reqwest"]),
     (
         "gatefold-skills",
         &["rmcp", "axum", "reqwest", "sqlx", "gatefold-store", "gatefold-mcp", "gatefold-egress"],
@@ -81,7 +82,31 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "gatefold-builtin",
         &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
+    (
+        "gatefold-http",
+        &[
+            "rmcp",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-dispatch",
+            "gatefold-mcp",
+            "gatefold-policy",
+            "gatefold-store",
+        ],
+    ),
     ("gatefold-mcp", &["rmcp", "sqlx", "gatefold-store"]),
+    (
+        "gatefold-model",
+        &[
+            "rmcp",
+            "axum",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-dispatch",
+            "gatefold-mcp",
+            "gatefold-store",
+        ],
+    ),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),

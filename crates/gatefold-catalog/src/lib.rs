@@ -32,12 +32,12 @@ mod search;
 mod signature;
 mod signature_text;
 mod similarity;
-mod skill_stub;
 mod snapshot;
 mod summary;
 mod template;
 mod text;
 mod tokens;
+mod topic_stub;
 mod twins;
 mod view;
 
@@ -48,7 +48,9 @@ pub use entry::Entry;
 pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};
 pub use groups::{GroupRules, is_group_name};
 pub use hidden::{HiddenText, marked};
-pub use kind::KindName;
+pub use kind::{
+    Action, Command, FixedCall, KindName, MetaTool, Parts, ReadingTool, StubForm, ToolPlace,
+};
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,
     Necessity, PromptSpec, ResourceSpec, ServerInfo, Supplement, TemplateSpec, ToolDefinition,
@@ -66,12 +68,10 @@ pub use signature::{
     ParameterKind, call_signature, compact_signature, declared, differences, undeclared,
 };
 pub use similarity::nearest_texts;
-pub use skill_stub::{
-    SKILL_STUB_LENGTH, SKILLS_HEADING, is_same_skill, short_description, skill_stub,
-};
 pub use snapshot::{DomainEntry, Snapshot, SourceEntry, Tool, VisibleSet};
 pub use text::{LINE_LIMIT, one_line};
 pub use tokens::token_bound;
+pub use topic_stub::{STUB_LENGTH, is_same_name, short_description, topic_stub};
 pub use twins::{likeness, told_apart};
 pub use view::{GroupCount, UnlistedSource, UnlistedState, UnresolvedTool, View, ViewKey};
 

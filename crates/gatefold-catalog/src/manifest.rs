@@ -75,7 +75,7 @@ pub struct Manifest {
     supplement: Option<Arc<Supplement>>,
     fetched_at: Timestamp,
     digest: Digest,
-    text: Arc<str>,
+    text: Arc<String>,
 }
 
 impl Manifest {
@@ -103,7 +103,6 @@ impl Manifest {
         fetched_at: Timestamp,
     ) -> Self {
         let parse::ParsedListing { mut index, text, alterations } = parsed;
-        let text: Arc<str> = text.into();
         let place = |key: Span, digest| (&text[span(key)], digest);
         index.tools.sort_by(|a, b| place(a.name, a.digest).cmp(&place(b.name, b.digest)));
         for entries in [&mut index.prompts, &mut index.resources, &mut index.templates] {
@@ -117,8 +116,11 @@ impl Manifest {
         index: &Index,
         alterations: Vec<Alteration>,
         fetched_at: Timestamp,
-        text: Arc<str>,
+        mut text: String,
     ) -> Self {
+        text.shrink_to_fit();
+        // Not `Arc<str>`: making one copies all of the text.
+        let text = Arc::new(text);
         let tool = |places: &ToolPlaces| ToolDefinition {
             text: Arc::clone(&text),
             places: places.clone(),
@@ -148,7 +150,10 @@ impl Manifest {
         for (places, tool) in index.tools.iter_mut().zip(&self.tools) {
             places.clients = of(tool);
         }
-        let Self { server, alterations, supplement, fetched_at, text, .. } = self;
+        let Self { server, alterations, supplement, fetched_at, text, tools, .. } = self;
+        // They share the text, which is copied if they still do.
+        drop(tools);
+        let text = Arc::unwrap_or_clone(text);
         let manifest = Self::assemble(server, &index, alterations, fetched_at, text);
         manifest.with_supplement(supplement)
     }

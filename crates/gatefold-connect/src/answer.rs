@@ -15,7 +15,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use gatefold_core::{Payload, Timestamp};
 use gatefold_egress::FirstRedirect;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use http::{HeaderMap, Method, StatusCode, header};
 use serde_json::value::RawValue;
 use url::Url;

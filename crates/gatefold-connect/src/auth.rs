@@ -1,7 +1,7 @@
 //! How a source signs in at its API.
 
 use gatefold_core::Secret;
-use gatefold_policy::secrecy::SecretValues;
+use gatefold_secrecy::SecretValues;
 use http::header::{AUTHORIZATION, COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;

@@ -2,6 +2,7 @@
 
 use gatefold_catalog::one_line;
 use gatefold_core::BoxError;
+#[cfg(test)]
 use serde_json::Value;
 use url::Url;
 
@@ -18,6 +19,7 @@ mod schema;
 mod security;
 mod servers;
 mod text;
+mod value;
 
 pub use description::{
     ApiDescription, DescriptionNote, DescriptionOptions, ToolDraft, UnusableOperation,
@@ -35,6 +37,7 @@ use parameters::Edition;
 use responses::Outputs;
 use schema::{Schemas, Siblings};
 use security::SecuritySchemes;
+use value::DocumentValue;
 
 /// Why a description gives no tools at all.
 #[derive(Debug, thiserror::Error)]
@@ -59,12 +62,12 @@ impl ApiDocuments {
     /// Fetches a description and all that it refers to. What cannot be had costs only what needs it.
     pub async fn load(url: &Url, documents: &dyn Documents) -> Result<Self, DescriptionError> {
         let bytes = documents.fetch(url).await.map_err(DescriptionError::Fetch)?;
-        Ok(Self { library: Library::load(url, &bytes, documents).await? })
+        Ok(Self { library: Library::load(url, bytes, documents).await? })
     }
 
     /// Of a single document.
     #[cfg(test)]
-    pub(crate) fn of(document: Value) -> Self {
+    pub(crate) fn of(document: &Value) -> Self {
         Self { library: Library::of(document) }
     }
 
@@ -134,10 +137,10 @@ impl ApiDocuments {
     }
 }
 
-fn edition(root: &Value) -> Result<(Edition, Siblings), DescriptionError> {
+fn edition(root: &DocumentValue) -> Result<(Edition, Siblings), DescriptionError> {
     let version = |key: &str| match root.get(key) {
-        Some(Value::String(text)) => Some(text.trim().to_owned()),
-        Some(Value::Number(number)) => Some(number.to_string()),
+        Some(DocumentValue::String(text)) => Some(text.trim().to_owned()),
+        Some(DocumentValue::Number(number)) => Some(number.to_string()),
         _ => None,
     };
     match (version("openapi"), version("swagger")) {

@@ -23,7 +23,7 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, Credentials, StatelessSource};
 use gatefold_egress::{FirstRedirect, HttpClient, HttpResponse, Rate, RateLimiter};
-use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
+use gatefold_secrecy::{KnownSecrets, SecretValues};
 use gatefold_worker::WorkerPool;
 use http::StatusCode;
 use http::header::AUTHORIZATION;

@@ -21,6 +21,7 @@ mod recent;
 mod secret;
 mod target;
 mod token;
+mod token_text;
 
 pub use abilities::{AbleClients, ClientAbilities};
 pub use cache::BoundedCache;
@@ -47,3 +48,4 @@ pub use recent::RecentMap;
 pub use secret::Secret;
 pub use target::{EntryKind, Hints, Target};
 pub use token::{EntryPattern, Narrowing, TokenGrant, TokenId};
+pub use token_text::{DrawnToken, PresentedToken, TokenKind, is_like_token, is_token_id};

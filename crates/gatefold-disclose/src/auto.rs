@@ -56,8 +56,8 @@ impl Disclosure for AutoDisclosure {
         }
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
-        self.gateway.searches(name)
+    fn searches(&self, view: &View, name: &ToolName) -> bool {
+        self.gateway.searches(view, name)
     }
 
     fn render(

@@ -64,7 +64,7 @@ impl Disclosure for FlatDisclosure {
         Ok(Step::Call(Request { operation, entry }))
     }
 
-    fn searches(&self, _: &ToolName) -> bool {
+    fn searches(&self, _: &View, _: &ToolName) -> bool {
         false
     }
 

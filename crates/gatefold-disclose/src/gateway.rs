@@ -110,7 +110,7 @@ impl Disclosure for Gateway {
         }
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
+    fn searches(&self, _: &View, name: &ToolName) -> bool {
         [DISCOVER, SCHEMA].contains(&name.as_str())
     }
 

@@ -205,7 +205,7 @@ impl Disclosure for IntentDisclosure {
         }
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
+    fn searches(&self, _: &View, name: &ToolName) -> bool {
         name.as_str() == DISCOVER
     }
 

@@ -22,6 +22,9 @@ mod rehearsal;
 mod selection;
 mod shortened;
 mod surface;
+#[cfg(test)]
+#[path = "../tests/it/kinds.rs"]
+mod test_kinds;
 mod typed;
 mod wording;
 
@@ -39,4 +42,4 @@ pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, TopLevelCall,
     UsageError,
 };
-pub use typed::{SkillMode, ToolMode, ToolModes, TypedDisclosure};
+pub use typed::{ToolModes, TypedDisclosure};

@@ -299,7 +299,7 @@ impl Disclosure for NamespaceDisclosure {
         executing_request(view, &through, arguments).map(Step::Call)
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
+    fn searches(&self, _: &View, name: &ToolName) -> bool {
         name.as_str().ends_with(SCHEMA)
     }
 

@@ -87,10 +87,11 @@ fn top_level(tool: &Tool, reader: impl Fn() -> Option<String>) -> ToolSurface {
 mod tests {
     use std::sync::Arc;
 
-    use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
+    use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, ToolSpec};
     use gatefold_core::{Domain, Timestamp, ToolId, ToolName};
 
     use super::*;
+    use crate::test_kinds::kind_named;
     use crate::{
         AutoDisclosure, ClientLimits, Disclosure, FlatDisclosure, Gateway, IntentDisclosure, Names,
         NamespaceDisclosure, Step, TypedDisclosure,
@@ -103,7 +104,7 @@ mod tests {
         let manifest = names.into_iter().fold(start, |all, name| all.tool(ToolSpec::new(name)));
         let entry = SourceEntry {
             domain: Domain::parse("d").unwrap(),
-            kind: KindName::new("mcp"),
+            kind: kind_named("mcp"),
             description: None,
             aliases: Vec::new(),
             groups: GroupRules::default(),

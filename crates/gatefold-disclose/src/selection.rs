@@ -318,8 +318,8 @@ impl Disclosure for SelectedDisclosure {
         }
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
-        name.as_str() == REQUEST || name.as_str() == EXECUTE || self.inner.searches(name)
+    fn searches(&self, view: &View, name: &ToolName) -> bool {
+        name.as_str() == REQUEST || name.as_str() == EXECUTE || self.inner.searches(view, name)
     }
 
     fn render(

@@ -26,8 +26,8 @@ pub trait Disclosure: Send + Sync {
 
     /// Whether [`Disclosure::interpret`] may search the catalogue for a call of this tool. Such a
     /// call is interpreted where a search does not hold up anybody.
-    fn searches(&self, name: &ToolName) -> bool {
-        let _ = name;
+    fn searches(&self, view: &View, name: &ToolName) -> bool {
+        let _ = (view, name);
         true
     }
 

@@ -1,6 +1,10 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gatefold_catalog::{DomainEntry, Request, Tool, View, nearest_texts, object_fields};
+use gatefold_catalog::{
+    Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, View, nearest_texts,
+    object_fields,
+};
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
 
@@ -13,29 +17,30 @@ use crate::surface::{
     UsageError,
 };
 use crate::wording::{did_you_mean, listed, quoted};
-use database::DatabaseCommand;
-use kinds::{DISCOVER, META_TOOLS, READ_SKILL, ResourceKind, ToolPlace};
-use parts::ResourceParts;
+use fixed::fixed_call;
+use kinds::{
+    DISCOVER, calling, command_for, commands, is_behind, meta_tools, reader, reading_tools, sources,
+};
+use parts::SourceTools;
+use reading::Topics;
 pub(crate) use route::Route;
-use skills::Skills;
 
-mod database;
 mod definitions;
+mod fixed;
 mod kinds;
 mod pages;
 mod parts;
+mod reading;
 mod route;
-mod skills;
 mod stubs;
 
 /// The most bytes of names in an error.
 const NAMED_BYTES: usize = 2000;
 
-/// One tool for each kind of source: `connector`, `database`, `mcp` and `read_skill`, with a line for
-/// each connector, database, server and skill. Built-in and pinned tools stand beside them.
+/// One tool for each kind of source, with a line for each source; a kind brings the words. Tools of kinds
+/// that stand for themselves, and pinned ones, are beside them.
 ///
-/// A tool at the top level that is called like one of the four is not shown; the domain `read` could
-/// have one.
+/// A tool at the top level that is called like one of these is not shown.
 #[derive(Debug, Clone, Default)]
 pub struct TypedDisclosure {
     pub limits: GatewayLimits,
@@ -44,35 +49,14 @@ pub struct TypedDisclosure {
     pub modes: ToolModes,
 }
 
-/// How the tools of each kind of source are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+/// How the tools of each kind of source are shown, where it is not the usual way: behind the kind's tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ToolModes {
-    /// Of HTTP APIs.
-    pub connectors: ToolMode,
-    pub databases: ToolMode,
-    /// Of MCP servers.
-    pub mcp: ToolMode,
-    pub skills: SkillMode,
-}
-
-/// How skills are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum SkillMode {
-    /// By their stubs, to be read when they are needed.
-    #[default]
-    Progressive,
-    /// By their texts in the instructions. What does not fit there is shown by stubs.
-    Inline,
-}
-
-/// How the tools of one kind of source are shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum ToolMode {
-    /// Behind one tool with a line for each source.
-    #[default]
-    Progressive,
-    /// One by one, with their full schemas.
-    Legacy,
+    /// The meta-tools in whose place the sources' tools are shown one by one, with their full schemas.
+    pub legacy: BTreeSet<&'static str>,
+    /// The reading tools whose topics are given whole in the instructions. What does not fit there is
+    /// shown by stubs.
+    pub inline: BTreeSet<&'static str>,
 }
 
 impl TypedDisclosure {
@@ -84,121 +68,114 @@ impl TypedDisclosure {
     fn assemble(&self, view: &View, limits: ClientLimits) -> Surface {
         // Step 1, base discovery.
         let mut tools = self.base_tools(view);
-        // Step 4, connector loading: HTTP APIs, then databases.
-        tools.extend(self.loaded(view, ResourceKind::Connector));
-        tools.extend(self.loaded(view, ResourceKind::Database));
-        // Step 5, MCP loading.
-        tools.extend(self.loaded(view, ResourceKind::Server));
-        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions.
-        let skills = Skills::of(view);
-        let usage = definitions::usage(&self.meta_tools(view));
-        let shown = match self.modes.skills {
-            SkillMode::Progressive => skills.by_stubs(&usage, limits.instructions_bytes),
-            SkillMode::Inline => skills.inline(&usage, limits.instructions_bytes),
-        };
-        if !shown.is_all {
-            tools.push(definitions::read_skill(&skills));
+        // Steps 4 and 5, connector and MCP loading: kinds say in which order.
+        for meta in meta_tools(view) {
+            tools.extend(self.loaded(view, meta));
         }
-        Surface { tools, instructions: shown.text }
+        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions.
+        let shown = self.shown_meta_tools(view);
+        let mut instructions = definitions::usage(&shown);
+        for tool in reading_tools(view) {
+            let topics = Topics::of(view, tool);
+            let shown = if self.modes.inline.contains(tool.name) {
+                topics.inline(&instructions, limits.instructions_bytes)
+            } else {
+                topics.by_stubs(&instructions, limits.instructions_bytes)
+            };
+            if !shown.is_all {
+                tools.push(definitions::reading_tool(&topics));
+            }
+            instructions = shown.text;
+        }
+        Surface { tools, instructions }
     }
 
-    /// The built-in tools, and as many pinned ones as clients take beside them and the meta-tools.
+    /// The tools of kinds that stand for themselves, and as many pinned ones as clients take beside them
+    /// and the meta-tools.
     fn base_tools(&self, view: &View) -> Vec<ToolSurface> {
-        let base: Vec<_> =
-            view.tools().filter(|tool| is_shown_at(view, tool, ToolPlace::Top)).collect();
-        let room = TOOLS_LIMIT.saturating_sub(META_TOOLS.len() + base.len());
-        let pinned = self.pinned().of(view).filter(|tool| !self.is_at_the_top(view, tool));
-        let reader = |tool: &Tool| match place(view, tool)? {
-            ToolPlace::Behind(kind) => kind.reader(),
-            ToolPlace::Top | ToolPlace::Skills => None,
-        };
+        let own = own_names(view);
+        let is_base = |tool: &&Tool| is_at_top(view, tool) && !own.contains(&tool.alias());
+        let base: Vec<_> = view.tools().filter(is_base).collect();
+        let room = TOOLS_LIMIT.saturating_sub(own.len() + base.len());
+        let pinned = PinnedTools { pins: &self.pinned, own: &own };
+        let pinned = pinned.of(view).filter(|tool| !self.is_at_the_top(view, tool));
+        let reader = |tool: &Tool| reader(entry_of(view, tool)?.kind().meta_tool()?);
         by_alias(base.into_iter().chain(pinned.take(room)), reader)
     }
 
-    /// What the tools of a kind are shown by: its meta-tool, or each tool in the legacy mode.
-    fn loaded(&self, view: &View, kind: ResourceKind) -> Vec<ToolSurface> {
-        if self.mode(kind) == ToolMode::Progressive {
-            let entries: Vec<_> = kind.resources(view).collect();
-            return match entries.as_slice() {
+    /// What the sources of a kind are shown by: its meta-tool, or each tool in the legacy mode.
+    fn loaded(&self, view: &View, meta: &'static MetaTool) -> Vec<ToolSurface> {
+        if !self.modes.legacy.contains(meta.name) {
+            return match sources(view, meta).as_slice() {
                 [] => Vec::new(),
-                entries => vec![definitions::meta_tool(view, kind, entries)],
+                entries => vec![definitions::meta_tool(view, meta, entries)],
             };
         }
         let flat = FlatDisclosure { names: Names::Public };
+        let own = own_names(view);
         let tools = view.tools().chain(view.tools_of_apps());
-        let mut tools: Vec<_> =
-            tools.filter(|tool| is_shown_at(view, tool, ToolPlace::Behind(kind))).collect();
+        let mut tools: Vec<_> = tools
+            .filter(|tool| entry_of(view, tool).is_some_and(|entry| is_behind(entry, meta)))
+            .filter(|tool| !own.contains(&tool.alias()))
+            .collect();
         tools.sort_by(|a, b| a.alias().cmp(b.alias()));
         tools.into_iter().map(|tool| flat.top_level(tool)).collect()
     }
 
-    fn mode(&self, kind: ResourceKind) -> ToolMode {
-        match kind {
-            ResourceKind::Connector => self.modes.connectors,
-            ResourceKind::Database => self.modes.databases,
-            ResourceKind::Server => self.modes.mcp,
-        }
+    /// The meta-tools that a view's surface has.
+    fn shown_meta_tools(&self, view: &View) -> Vec<&'static MetaTool> {
+        let mut tools = meta_tools(view);
+        tools.retain(|meta| self.is_shown(view, meta));
+        tools
     }
 
-    fn pinned(&self) -> PinnedTools<'_> {
-        PinnedTools { pins: &self.pinned, own: &META_TOOLS }
+    fn is_shown(&self, view: &View, meta: &MetaTool) -> bool {
+        !self.modes.legacy.contains(meta.name) && !sources(view, meta).is_empty()
     }
 
-    /// The kinds that have a meta-tool.
-    fn meta_tools(&self, view: &View) -> Vec<ResourceKind> {
-        let mut kinds = ResourceKind::ALL.to_vec();
-        kinds.retain(|kind| self.has_meta_tool(view, *kind));
-        kinds
-    }
-
-    fn has_meta_tool(&self, view: &View, kind: ResourceKind) -> bool {
-        self.mode(kind) == ToolMode::Progressive && kind.resources(view).next().is_some()
-    }
-
-    /// The kind whose meta-tool has this name in a view.
-    fn called_kind(&self, view: &View, name: &str) -> Option<ResourceKind> {
-        ResourceKind::of_meta_tool(name).filter(|kind| self.has_meta_tool(view, *kind))
+    /// The shown meta-tool with this name.
+    fn called(&self, view: &View, name: &str) -> Option<&'static MetaTool> {
+        let tool = meta_tools(view).into_iter().find(|meta| meta.name == name);
+        tool.filter(|meta| self.is_shown(view, meta))
     }
 
     /// Whether a tool is at the top level without being pinned.
     fn is_at_the_top(&self, view: &View, tool: &Tool) -> bool {
-        match place(view, tool) {
+        match entry_of(view, tool).map(|entry| entry.kind().place()) {
             Some(ToolPlace::Top) => true,
-            Some(ToolPlace::Behind(kind)) => self.mode(kind) == ToolMode::Legacy,
-            Some(ToolPlace::Skills) | None => false,
+            Some(ToolPlace::Behind(meta)) => self.modes.legacy.contains(meta.name),
+            Some(ToolPlace::Read(_)) | None => false,
         }
     }
 
-    /// What a call of the meta-tool of a kind means.
+    /// What a call of a meta-tool means.
     fn step_of(
         &self,
         view: &View,
-        kind: ResourceKind,
+        meta: &'static MetaTool,
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
-        let arguments = Arguments::parse(kind.meta_tool(), arguments)?;
-        let entries: Vec<_> = kind.resources(view).collect();
-        if kind == ResourceKind::Database {
-            let commands = DatabaseCommand::of(view, &entries);
-            let names: Vec<_> = commands.iter().map(|command| command.name).collect();
-            let command = commands[known_subcommand(kind, &names, &arguments)?];
-            let database = known_resource(kind, &entries, &arguments)?;
-            return command.call(view, database, &arguments).map(Step::Call);
+        let arguments = Arguments::parse(meta.name, arguments)?;
+        let entries = sources(view, meta);
+        let commands = commands(view, meta, &entries);
+        let command = known_subcommand(meta, &commands, &arguments)?;
+        let entry = known_source(meta, &entries, &arguments)?;
+        let tools = SourceTools { view, meta, entry };
+        match command.action {
+            Action::Describe => {
+                tools.discover(&arguments, self.limits.discovery_tokens).map(Step::Reply)
+            }
+            Action::CallNamed => tools.call(&arguments).map(Step::Call),
+            Action::Call(call) => {
+                fixed_call(view, (meta, command.name), call, entry, &arguments).map(Step::Call)
+            }
         }
-        let names = definitions::subcommands(kind);
-        let is_discovery = names[known_subcommand(kind, &names, &arguments)?] == DISCOVER;
-        let entry = known_resource(kind, &entries, &arguments)?;
-        let parts = ResourceParts { view, kind, entry };
-        if is_discovery {
-            return parts.discover(&arguments, self.limits.discovery_tokens).map(Step::Reply);
-        }
-        parts.call(&arguments).map(Step::Call)
     }
 
     /// How to call a tool that is not at the top level, or the names that are.
     fn not_at_the_top(&self, view: &View, name: &str) -> UsageError {
         let found = view.find(name);
-        let Some((tool, place)) = found.and_then(|tool| Some((tool, place(view, tool)?))) else {
+        let Some((tool, entry)) = found.and_then(|tool| Some((tool, entry_of(view, tool)?))) else {
             let surface = self.assemble(view, ClientLimits::default());
             let names = || surface.tools.iter().map(|tool| tool.name.as_str());
             let near = did_you_mean(nearest_texts(name, names()));
@@ -208,75 +185,88 @@ impl TypedDisclosure {
         };
         let own = tool.definition().name();
         let (name, domain) = (quoted(name), tool.domain());
-        UsageError::new(match place {
-            ToolPlace::Behind(kind @ ResourceKind::Database) => {
-                let command = DatabaseCommand::of_tool(own).map_or(own, |command| command.name);
-                let meta = kind.meta_tool();
+        UsageError::new(match entry.kind().place() {
+            ToolPlace::Behind(meta) => {
+                let (tool, noun) = (meta.name, meta.noun);
+                match (command_for(meta, own), calling(meta)) {
+                    (None, Some(command)) => format!(
+                        "Call {name} through {tool}, with the subcommand '{}', the {noun} '{domain}' and \
+                         the {} {}.",
+                        command.name,
+                        meta.part,
+                        quoted(own)
+                    ),
+                    (command, _) => format!(
+                        "Call {name} through {tool}, with the subcommand '{}' and the {noun} \
+                         '{domain}'.",
+                        command.map_or(own, |command| command.name)
+                    ),
+                }
+            }
+            ToolPlace::Read(reading) => {
                 format!(
-                    "Call {name} through {meta}, with the subcommand '{command}' and the database \
-                     '{domain}'."
+                    "Call {name} through {}, with the name of a {}.",
+                    reading.name, reading.noun
                 )
             }
-            ToolPlace::Behind(kind) => format!(
-                "Call {name} through {}, with the subcommand '{}', the {} '{domain}' and the {} {}.",
-                kind.meta_tool(),
-                kind.calling(),
-                kind.noun(),
-                kind.part(),
-                quoted(own)
-            ),
-            ToolPlace::Skills | ToolPlace::Top => {
-                format!("Call {name} through {READ_SKILL}, with the name of a skill.")
-            }
+            // Its name is one of the disclosure's own tools.
+            ToolPlace::Top => format!("Call {name} through another disclosure."),
         })
     }
 }
 
-/// Where a tool is shown.
-fn place(view: &View, tool: &Tool) -> Option<ToolPlace> {
-    view.domain(tool.domain().as_str()).map(|entry| ToolPlace::of(entry.kind()))
+/// The source of a tool, as far as the view shows it.
+fn entry_of<'a>(view: &'a View, tool: &Tool) -> Option<&'a DomainEntry> {
+    view.domain(tool.domain().as_str())
 }
 
-/// Whether a tool is of this place, under a name that no meta-tool has.
-fn is_shown_at(view: &View, tool: &Tool, at: ToolPlace) -> bool {
-    place(view, tool) == Some(at) && !META_TOOLS.contains(&tool.alias())
+/// Whether a tool is of a kind that stands for itself.
+fn is_at_top(view: &View, tool: &Tool) -> bool {
+    entry_of(view, tool).is_some_and(|entry| matches!(entry.kind().place(), ToolPlace::Top))
 }
 
-/// The place of the called subcommand among those that there are.
+/// The names of the disclosure's own tools. No other tool at the top level has one of them.
+fn own_names(view: &View) -> Vec<&'static str> {
+    let meta_tools = meta_tools(view).into_iter().map(|meta| meta.name);
+    meta_tools.chain(reading_tools(view).into_iter().map(|tool| tool.name)).collect()
+}
+
+/// The called subcommand among those that there are.
 fn known_subcommand(
-    kind: ResourceKind,
-    names: &[&str],
+    meta: &MetaTool,
+    commands: &[&'static Command],
     arguments: &Arguments<'_>,
-) -> Result<usize, UsageError> {
-    let meta = kind.meta_tool();
-    let available = || format!("Available subcommands: {}", names.join(", "));
+) -> Result<&'static Command, UsageError> {
+    let names = || commands.iter().map(|command| command.name);
+    let available = || format!("Available subcommands: {}", names().collect::<Vec<_>>().join(", "));
+    let own = meta.name;
     let asked = arguments.text("subcommand")?.ok_or_else(|| {
-        UsageError::new(format!("Missing parameter 'subcommand' of {meta}. {}", available()))
+        UsageError::new(format!("Missing parameter 'subcommand' of {own}. {}", available()))
     })?;
-    names.iter().position(|name| name.eq_ignore_ascii_case(asked.trim())).ok_or_else(|| {
-        // A database's own tools have other names than some of its subcommands.
-        let meant = DatabaseCommand::of_tool(asked.trim()).map(|command| command.name);
-        let meant = meant.filter(|name| names.contains(name));
-        let near =
-            meant.map_or_else(|| nearest_texts(&asked, names.iter().copied()), |name| vec![name]);
+    let is_asked = |command: &&&Command| command.name.eq_ignore_ascii_case(asked.trim());
+    commands.iter().find(is_asked).copied().ok_or_else(|| {
+        // A source's own tool may have another name than the subcommand that calls it.
+        let meant = command_for(meta, asked.trim()).map(|command| command.name);
+        let meant = meant.filter(|name| names().any(|own| own == *name));
+        let near = meant.map_or_else(|| nearest_texts(&asked, names()), |name| vec![name]);
         let (asked, near) = (quoted(&asked), did_you_mean(near));
-        UsageError::new(format!("Unknown subcommand {asked} of {meta}.{near} {}", available()))
+        UsageError::new(format!("Unknown subcommand {asked} of {own}.{near} {}", available()))
     })
 }
 
-/// The connector, database or server that a call is about.
-fn known_resource<'a>(
-    kind: ResourceKind,
+/// The source that a call is about.
+fn known_source<'a>(
+    meta: &MetaTool,
     entries: &[&'a DomainEntry],
     arguments: &Arguments<'_>,
 ) -> Result<&'a DomainEntry, UsageError> {
-    let (noun, meta) = (kind.noun(), kind.meta_tool());
+    let (noun, own) = (meta.noun, meta.name);
     let available = || {
         let names = entries.iter().map(|entry| entry.domain().as_str());
         format!("Available {noun}s: {}", listed(names, NAMED_BYTES, str::len))
     };
     let asked = arguments.text(noun)?.ok_or_else(|| {
-        UsageError::new(format!("Missing parameter '{noun}' of {meta}. {}", available()))
+        UsageError::new(format!("Missing parameter '{noun}' of {own}. {}", available()))
     })?;
     let domain = Domain::from_key(asked.trim());
     entries.iter().find(|entry| *entry.domain() == domain).copied().ok_or_else(|| {
@@ -307,17 +297,20 @@ impl Disclosure for TypedDisclosure {
         name: &ToolName,
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
-        if let Some(kind) = self.called_kind(view, name.as_str()) {
-            return self.step_of(view, kind, arguments);
+        if let Some(meta) = self.called(view, name.as_str()) {
+            return self.step_of(view, meta, arguments);
         }
-        if name.as_str() == READ_SKILL {
-            let skills = Skills::of(view);
-            if !skills.is_empty() {
-                return skills.read(view, self.limits.discovery_tokens, arguments);
+        if let Some(tool) = reading_tools(view).into_iter().find(|tool| tool.name == name.as_str())
+        {
+            let topics = Topics::of(view, tool);
+            if !topics.is_empty() {
+                return topics.read(view, self.limits.discovery_tokens, arguments);
             }
         }
         let found = view.find(name.as_str()).filter(|tool| self.is_at_the_top(view, tool));
-        if let Some(tool) = found.or_else(|| self.pinned().named(view, name.as_str())) {
+        let own = own_names(view);
+        let pinned = PinnedTools { pins: &self.pinned, own: &own };
+        if let Some(tool) = found.or_else(|| pinned.named(view, name.as_str())) {
             return Ok(Step::Call(untouched_request(view, tool, arguments)));
         }
         if view.unlisted_owner(name.as_str()).is_some() {
@@ -328,8 +321,8 @@ impl Disclosure for TypedDisclosure {
         Err(self.not_at_the_top(view, name.as_str()))
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
-        META_TOOLS.contains(&name.as_str())
+    fn searches(&self, view: &View, name: &ToolName) -> bool {
+        own_names(view).contains(&name.as_str())
     }
 
     fn render(
@@ -340,9 +333,8 @@ impl Disclosure for TypedDisclosure {
         result: Result<Outcome, CallError>,
     ) -> Reply {
         let rendering = Rendering::new(view, request, &self.limits);
-        match self.called_kind(view, name.as_str()) {
-            Some(kind) => {
-                let meta = kind.meta_tool();
+        match self.called(view, name.as_str()) {
+            Some(MetaTool { name: meta, .. }) => {
                 let hint = format!("The subcommand '{DISCOVER}' of {meta} shows what there is.");
                 rendering.hinting(&hint).envelope(result)
             }
@@ -355,36 +347,39 @@ impl Disclosure for TypedDisclosure {
     }
 
     fn call_of(&self, view: &View, tool: &Tool, arguments: &RawValue) -> TopLevelCall {
-        let is_alone = self.is_at_the_top(view, tool) || self.pinned().pins(view, tool);
-        let Some(ToolPlace::Behind(kind)) = place(view, tool).filter(|_| !is_alone) else {
+        let own_names = own_names(view);
+        let pinned = PinnedTools { pins: &self.pinned, own: &own_names };
+        let is_alone = self.is_at_the_top(view, tool) || pinned.pins(view, tool);
+        let meta = entry_of(view, tool).and_then(|entry| entry.kind().meta_tool());
+        let Some(meta) = meta.filter(|_| !is_alone) else {
             return TopLevelCall { name: tool.alias().to_owned(), arguments: arguments.to_owned() };
         };
         let own = tool.definition().name();
-        let command = DatabaseCommand::of_tool(own).filter(|_| kind == ResourceKind::Database);
-        let subcommand = json_text(command.map_or(kind.calling(), |command| command.name));
+        let fixed = command_for(meta, own);
+        let command = fixed.or_else(|| calling(meta)).map_or(own, |command| command.name);
+        let subcommand = json_text(command);
         let (domain, own) = (json_text(tool.domain().as_str()), json_text(own));
-        let mut fields = vec![("subcommand", subcommand.as_str()), (kind.noun(), domain.as_str())];
+        let mut fields = vec![("subcommand", subcommand.as_str()), (meta.noun, domain.as_str())];
         let taken = object_fields(arguments.get()).unwrap_or_default();
-        if kind == ResourceKind::Database {
+        if fixed.is_some() {
             fields.extend(taken.iter().map(|(name, value)| (name.as_ref(), *value)));
         } else {
-            fields.extend([(kind.part(), own.as_str()), ("parameters", arguments.get())]);
+            fields.extend([(meta.part, own.as_str()), ("parameters", arguments.get())]);
         }
-        TopLevelCall { name: kind.meta_tool().to_owned(), arguments: object(fields) }
+        TopLevelCall { name: meta.name.to_owned(), arguments: object(fields) }
     }
 
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         let alias = || tool.alias().to_owned();
-        if self.is_at_the_top(view, tool) || self.pinned().pins(view, tool) {
+        let own = own_names(view);
+        let pinned = PinnedTools { pins: &self.pinned, own: &own };
+        if self.is_at_the_top(view, tool) || pinned.pins(view, tool) {
             return vec![alias()];
         }
-        match place(view, tool) {
-            Some(ToolPlace::Behind(kind)) => vec![kind.meta_tool().to_owned()],
-            Some(ToolPlace::Skills) => vec![READ_SKILL.to_owned()],
+        match entry_of(view, tool).map(|entry| entry.kind().place()) {
+            Some(ToolPlace::Behind(meta)) => vec![meta.name.to_owned()],
+            Some(ToolPlace::Read(reading)) => vec![reading.name.to_owned()],
             Some(ToolPlace::Top) | None => vec![alias()],
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

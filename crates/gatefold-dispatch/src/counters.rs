@@ -73,15 +73,18 @@ impl Counters {
         self.lookups.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn led(&self) {
+    /// Counts a search that a call of one of its tools followed.
+    pub fn led(&self) {
         self.led.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn missed(&self) {
+    /// Counts a search that led to no call.
+    pub fn missed(&self) {
         self.missed.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn mended(&self) {
+    /// Counts a call that mended a failed one.
+    pub fn mended(&self) {
         self.mended.fetch_add(1, Ordering::Relaxed);
     }
 

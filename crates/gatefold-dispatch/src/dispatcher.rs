@@ -3,32 +3,18 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use futures::future::join_all;
-use gatefold_catalog::{PastIndex, Snapshot};
-use gatefold_core::{BoxError, CallError, CallId, Clock, Domain, Principal, Tenant};
-use tokio::runtime::Handle;
+use gatefold_catalog::Snapshot;
+use gatefold_core::{CallError, CallId, Clock, Domain, Principal};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
+use crate::call::park::ParkedCalls;
 use crate::first_lists::FirstLists;
-use crate::parking::ParkedCalls;
-use crate::past::{FailedCalls, Overlays, RecentSearches};
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
-use crate::used::UsedToolsCache;
-use crate::{Approvals, AuditLog, Counters, PastQueries, Peer, SealKey, UsedTools};
-
-/// What dispatch needs from outside.
-#[derive(Clone)]
-pub struct Ports {
-    pub audit: Arc<dyn AuditLog>,
-    pub approvals: Arc<dyn Approvals>,
-    pub past: Arc<dyn PastQueries>,
-    pub used: Arc<dyn UsedTools>,
-    pub clock: Arc<dyn Clock>,
-    pub seal: SealKey,
-}
+use crate::{Counters, Peer, Ports};
 
 /// Holds the current runtime and begins calls on it.
 pub struct Dispatcher {
@@ -40,13 +26,6 @@ pub struct Dispatcher {
     epochs: watch::Sender<u64>,
     /// The calls that wait for their clients' answers.
     pub(crate) parking: Arc<ParkedCalls>,
-    /// Recent searches that may still lead to a call.
-    pub(crate) recall: RecentSearches,
-    pub(crate) failed: FailedCalls,
-    /// Past queries of tenants, ready for ranking.
-    overlays: Overlays,
-    /// The tools that principals used most.
-    pub(crate) used: UsedToolsCache,
     /// Where long searches run.
     pub(crate) searches: SearchPlaces,
     /// The sources that are being asked what they offer somebody.
@@ -88,10 +67,6 @@ impl Dispatcher {
             replacing: Mutex::default(),
             epochs: watch::Sender::new(0),
             parking: Arc::default(),
-            recall: RecentSearches::default(),
-            failed: FailedCalls::default(),
-            overlays: Overlays::default(),
-            used: UsedToolsCache::default(),
             searches: SearchPlaces::default(),
             first_lists: FirstLists::default(),
             owner: fastrand::u64(..),
@@ -135,28 +110,6 @@ impl Dispatcher {
         slots.values().for_each(|slot| slot.setup.source.roots_changed(client));
     }
 
-    /// Reads what was learnt for a tenant, so that the tenant's next turn ranks by it. A turn also
-    /// starts this by itself, and does without until it is done.
-    pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
-        let port = &*self.ports.past;
-        self.overlays.refresh(port, tenant, self.ports.clock.uptime()).await
-    }
-
-    /// What was learnt for a tenant and already read. Newer changes are read in the background.
-    pub(crate) fn past(self: &Arc<Self>, tenant: &Tenant) -> Option<Arc<PastIndex>> {
-        let (past, is_due) = self.overlays.get(tenant, self.ports.clock.uptime());
-        let runtime = Handle::try_current().ok().filter(|_| is_due);
-        if let Some(runtime) = runtime {
-            let (dispatcher, tenant) = (self.clone(), tenant.clone());
-            runtime.spawn(async move {
-                if let Err(error) = dispatcher.recollect(&tenant).await {
-                    tracing::debug!(%error, "past queries could not be read");
-                }
-            });
-        }
-        past
-    }
-
     /// Fires with the new epoch whenever the catalogue or the policy was replaced, and with the
     /// same epoch when a source changes its offer to one identity, or somebody's most used tools
     /// change.
@@ -191,6 +144,10 @@ impl Dispatcher {
 
     pub fn reports(&self) -> Vec<SourceReport> {
         self.runtime.load().reports()
+    }
+
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.ports.clock
     }
 
     pub fn counters(&self) -> &Counters {
@@ -242,7 +199,7 @@ impl Dispatcher {
     }
 
     /// Has all watchers look at their lists again, though the catalogue is the same.
-    pub(crate) fn look_again(&self) {
+    pub fn look_again(&self) {
         self.epochs.send_modify(|_| {});
     }
 

@@ -1,3 +1,12 @@
+//! What bounds calls and sources: the configured limits, and what holds calls to them.
+
+pub(crate) mod bulkhead;
+pub(crate) mod circuit_breaker;
+pub(crate) mod nesting;
+pub(crate) mod room;
+pub(crate) mod timer;
+pub(crate) mod traffic;
+
 use std::time::Duration;
 
 /// The bounds of one call and of one source. All configurable; these are the defaults.

@@ -1,20 +1,19 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{Request, ResolvedEntry, View};
+use gatefold_catalog::{PastIndex, Request, View};
 use gatefold_core::{
-    CallError, CallId, ClientAbilities, Domain, Operation, Outcome, Payload, Principal, Resume,
-    Timestamp, ToolId, UpstreamIdentity,
+    CallError, ClientAbilities, Domain, Operation, Outcome, Principal, Resume, Timestamp, ToolId,
+    UpstreamIdentity,
 };
 use tokio::time::timeout;
 
-use crate::audit::RECORD_WAIT;
+use crate::call::ActiveCall;
+use crate::call::record::RECORD_WAIT;
+use crate::call::seal::digest;
 use crate::catalogues::Catalogue;
-use crate::chain::Chain;
-use crate::past::{LapsedSearch, Searcher, ServedSearch, worth_keeping};
-use crate::room::{ResultPlace, ResultRoom};
+use crate::limits::room::{ResultPlace, ResultRoom};
 use crate::runtime::{Runtime, Slot};
-use crate::seal::digest;
-use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer, PastUse};
+use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer};
 
 /// One principal's turn on one runtime, which a reload in the meantime does not affect.
 #[derive(Clone)]
@@ -53,11 +52,6 @@ impl Dispatcher {
             self.first_lists.ask(&slot.setup.source, &slot.identity(&principal));
         }
         let view = catalogue.view(&runtime.policy, &principal, [], client);
-        let past = runtime.learns.then(|| self.past(&principal.tenant())).flatten();
-        let view = match past {
-            Some(past) => view.with_past(past),
-            None => view,
-        };
         let view = view.with_unlisted(runtime.unlisted());
         let dispatcher = self.clone();
         let on_behalf_of = Vec::new();
@@ -91,11 +85,20 @@ impl PinnedTurn {
         Self { view: self.view.without(domain), ..self.clone() }
     }
 
-    /// The same turn, whose view knows which tools its principal used most, as far as
-    /// [`Dispatcher::recall_used`] has read them.
+    /// Whether searches learn from the calls that follow them.
+    pub fn learns(&self) -> bool {
+        self.runtime.learns
+    }
+
+    /// The same turn, whose searches rank by past queries too.
     #[must_use]
-    pub fn with_used(self) -> Self {
-        let used = self.dispatcher.used.get(&self.principal);
+    pub fn with_past(self, past: Arc<PastIndex>) -> Self {
+        Self { view: self.view.with_past(past), ..self }
+    }
+
+    /// The same turn, whose view knows which tools its principal used most.
+    #[must_use]
+    pub fn with_used(self, used: Arc<[ToolId]>) -> Self {
         Self { view: self.view.with_used(used), ..self }
     }
 
@@ -192,94 +195,14 @@ impl PinnedTurn {
         caller: Caller,
     ) -> Result<Outcome, CallError> {
         let request = self.verified(request.into());
-        let limit = self.runtime.call_deadline(request.entry.as_ref().map(ResolvedEntry::domain));
-        let chain = Chain::root(limit, &caller);
-        let is_tool = matches!(*request.operation, Operation::Tool { .. });
-        let asked =
-            request.entry.clone().filter(|_| is_tool).map(|entry| (entry, self.asker(&caller)));
+        let call = ActiveCall::outermost(self.clone(), request, caller);
         // Boxed because the futures that wait for it are moved as a whole, and more than once.
-        let outcome = Box::pin(self.converse(request, resume, caller, chain)).await;
-        if let Some((entry, asker)) = asked {
-            self.note_outcome(&entry, asker, &outcome);
-        }
-        outcome
+        Box::pin(call.run(resume)).await
     }
 
     /// Resolves an operation, for callers that need to know its entry besides calling it.
     pub fn resolve(&self, operation: Operation) -> Request {
         self.verified(operation.into())
-    }
-
-    /// Remembers a search's words and the tools that it showed, so that a successful call of one of
-    /// them teaches later searches.
-    pub fn found(&self, query: &str, tools: Vec<ToolId>, caller: &Caller) {
-        if !self.runtime.learns {
-            return;
-        }
-        // Words that may not be kept are not remembered either.
-        if let Some(query) = worth_keeping(query, []) {
-            let at = self.dispatcher.ports.clock.uptime();
-            self.dispatcher.recall.found(self.asker(caller), &query, tools, at);
-        }
-        self.note_lapsed();
-    }
-
-    /// Keeps the searches that led nowhere: they say what the catalogue lacks.
-    fn note_lapsed(&self) {
-        for LapsedSearch { tenant, query } in self.dispatcher.recall.take_lapsed() {
-            self.counters().missed();
-            let (query, at) = (query.to_string(), self.now());
-            self.dispatcher.ports.past.note(PastUse { tenant, tool: None, query, at });
-        }
-    }
-
-    /// Notes what the outcome of a tool's call says about how it was found and made.
-    fn note_outcome(
-        &self,
-        entry: &ResolvedEntry,
-        asker: Searcher,
-        outcome: &Result<Outcome, CallError>,
-    ) {
-        let Some(tool) = self.view.tool_of(entry).map(|tool| tool.id().clone()) else { return };
-        let at = self.dispatcher.ports.clock.uptime();
-        match outcome {
-            Ok(Outcome::Done(Payload { is_error: false, .. })) => {
-                if self.dispatcher.failed.is_mended(&asker, &tool, at) {
-                    self.counters().mended();
-                }
-                if self.runtime.learns {
-                    self.served(entry, &asker);
-                }
-            }
-            Ok(Outcome::Done(_))
-            | Err(
-                CallError::InvalidArguments { .. }
-                | CallError::AnsweredElsewhere { .. }
-                | CallError::Refused { .. },
-            ) => {
-                self.dispatcher.failed.failed(asker, tool, at);
-            }
-            _ => {}
-        }
-    }
-
-    /// Records what a successful call has taught, if a search led to it.
-    fn served(&self, entry: &ResolvedEntry, asker: &Searcher) {
-        let Some(tool) = self.view.tool_of(entry) else { return };
-        let (id, uptime) = (tool.id().clone(), self.dispatcher.ports.clock.uptime());
-        let Some(ServedSearch { query, is_first }) =
-            self.dispatcher.recall.served(asker, &id, uptime)
-        else {
-            return;
-        };
-        if is_first {
-            self.counters().led();
-        }
-        let names = [id.as_str(), tool.alias(), tool.definition().name()];
-        if let Some(query) = worth_keeping(&query, names) {
-            let (tenant, at) = (self.principal.tenant(), self.now());
-            self.dispatcher.ports.past.note(PastUse { tenant, tool: Some(id), query, at });
-        }
     }
 
     /// Writes the record of a meta-call that only discovered.
@@ -300,18 +223,6 @@ impl PinnedTurn {
         if kept.is_err() {
             tracing::warn!(meta_tool, "the record of a discovery was not kept in time");
         }
-    }
-
-    fn asker(&self, caller: &Caller) -> Searcher {
-        Searcher {
-            principal: self.principal.clone(),
-            client: caller.meta.client.clone(),
-            connection: caller.peer.client(),
-        }
-    }
-
-    pub(crate) fn next_call_id(&self) -> CallId {
-        self.dispatcher.next_call_id()
     }
 
     pub(crate) fn now(&self) -> Timestamp {

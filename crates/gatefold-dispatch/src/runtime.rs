@@ -10,11 +10,11 @@ use gatefold_policy::Policy;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::bulkhead::Bulkhead;
 use crate::catalogues::{Catalogue, Catalogues};
-use crate::circuit_breaker::{BreakerState, SourceBreakers};
-use crate::room::{ResultPlaces, SourcePlaces};
-use crate::traffic::Traffic;
+use crate::limits::bulkhead::Bulkhead;
+use crate::limits::circuit_breaker::{BreakerState, SourceBreakers};
+use crate::limits::room::{ResultPlaces, SourcePlaces};
+use crate::limits::traffic::Traffic;
 use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
 
 /// A whole configuration: everything that a runtime is built from.

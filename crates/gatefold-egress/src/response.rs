@@ -107,6 +107,15 @@ impl HttpResponse {
         decoder.finish().map_err(|fault| self.fault(fault, limit))
     }
 
+    /// The next part of the body, as soon as it is there; None at its end. The limit of a body that is
+    /// read like this is the caller's. A compressed one is an error.
+    pub async fn read_part(&mut self) -> Result<Option<Bytes>, EgressError> {
+        if self.coding != Coding::Plain {
+            return Err(EgressError::undecodable(&self.url, "a stream must not be compressed"));
+        }
+        self.chunk().await
+    }
+
     /// The same answer, whose body has to end earlier.
     #[must_use]
     pub fn ending_by(self, deadline: Instant) -> Self {

@@ -57,7 +57,13 @@ pub struct Audience {
     registered: Option<Arc<RegisteredTools>>,
     /// What the client can be asked, if there is one.
     client: Option<ClientAbilities>,
+    /// Tells whether something that it was resolved from has changed since. None is never known.
+    resolved_at: Option<Generation>,
 }
+
+/// Counts what changes how audiences are resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Generation(pub(crate) u64);
 
 /// Which tools come to the top level beside those of a disclosure.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -115,6 +121,7 @@ impl Audience {
             selection,
             registered,
             client,
+            resolved_at: None,
         }
     }
 
@@ -184,6 +191,16 @@ impl Audience {
     /// What the model is asked to do, if its tools are chosen for that.
     pub fn request(&self) -> Option<&Arc<str>> {
         self.request.as_ref()
+    }
+
+    /// The same, resolved when so much had changed.
+    pub(crate) fn resolved_at(self, generation: Generation) -> Self {
+        Self { resolved_at: Some(generation), ..self }
+    }
+
+    /// Whether nothing that it was resolved from has changed since.
+    pub(crate) fn is_of(&self, generation: Generation) -> bool {
+        self.resolved_at == Some(generation)
     }
 
     /// The same, for an agent.

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use gatefold_disclose::{Disclosure, FlatDisclosure, Names};
@@ -38,6 +39,8 @@ pub struct Disclosures {
     /// The default for a single source.
     usual_for_source: DisclosureName,
     selection: ArcSwap<SelectionSettings>,
+    /// How often the defaults or the selection have changed.
+    changes: AtomicU64,
 }
 
 #[derive(Clone)]
@@ -63,6 +66,7 @@ impl Clone for Disclosures {
             usual: ArcSwap::new(self.usual.load_full()),
             usual_for_source: self.usual_for_source.clone(),
             selection: ArcSwap::new(self.selection.load_full()),
+            changes: AtomicU64::default(),
         }
     }
 }
@@ -89,7 +93,8 @@ impl Disclosures {
         let (usual, usual_for_source) = (gateway.name.clone(), flat.name.clone());
         let usual = ArcSwap::from_pointee(usual);
         let selection = ArcSwap::default();
-        Self { registered: vec![gateway, flat], usual, usual_for_source, selection }
+        let (registered, changes) = (vec![gateway, flat], AtomicU64::default());
+        Self { registered, usual, usual_for_source, selection, changes }
     }
 
     /// Makes a registered disclosure the default for everything. That of a single source stays.
@@ -97,12 +102,19 @@ impl Disclosures {
         let registration = self.registered.iter().find(|other| other.name.as_str() == name);
         let registration = registration.ok_or_else(|| self.unknown(name))?;
         self.usual.store(Arc::new(registration.name.clone()));
+        self.changes.fetch_add(1, Ordering::Release);
         Ok(())
     }
 
     /// Sets how tools are chosen for those who say what they are asked to do.
     pub fn set_selection(&self, selection: SelectionSettings) {
         self.selection.store(Arc::new(selection));
+        self.changes.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often the defaults or the selection have changed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// Adds a disclosure, replacing one of the same name. `make` is called once for each kind of

@@ -1,55 +1,75 @@
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::address;
-use gatefold_core::{AgentId, ClientName, Domain, Principal};
-use gatefold_dispatch::Dispatcher;
+use gatefold_core::{AgentId, BoxError, ClientName, Domain, Principal, Tenant};
+use gatefold_dispatch::{Dispatcher, PinnedTurn};
 
-use crate::audience::Choice;
+use crate::audience::{Choice, Generation};
+use crate::learning::Learning;
 use crate::surfaces::Surfaces;
 use crate::{
-    AgentProfiles, Audience, ClientProfiles, Disclosures, ListDigests, ResultKeeper, Scope, Turn,
-    UnknownDisclosure,
+    AgentProfiles, Audience, ClientProfiles, Disclosures, LearningPorts, ListDigests, ResultKeeper,
+    Scope, Turn, UnknownDisclosure,
 };
 
 /// State that all turns share: the dispatcher, the disclosures, and the surfaces made so far.
 pub struct Exchange {
     dispatcher: Arc<Dispatcher>,
     disclosures: Disclosures,
-    surfaces: Arc<Surfaces>,
     clients: ArcSwap<ClientProfiles>,
     agents: ArcSwap<AgentProfiles>,
+    /// How often the agents were replaced.
+    agent_changes: AtomicU64,
+    shared: Arc<TurnState>,
+}
+
+/// What a turn needs of its exchange as long as it lasts.
+pub(crate) struct TurnState {
+    pub(crate) surfaces: Surfaces,
+    pub(crate) learning: Arc<Learning>,
     /// What keeps results that are too large for a model. Without it they are given whole.
-    results: Option<Arc<ResultKeeper>>,
+    pub(crate) results: Option<Arc<ResultKeeper>>,
 }
 
 impl Exchange {
+    /// An exchange that learns nothing for longer than it lasts, and gives every result whole.
     pub fn new(dispatcher: Arc<Dispatcher>, disclosures: Disclosures) -> Arc<Self> {
-        Arc::new(Self::of(dispatcher, disclosures, None))
+        Self::of(dispatcher, disclosures, LearningPorts::default(), None)
     }
 
-    /// An exchange that keeps results which are too large for a model.
-    pub fn keeping(
-        results: Arc<ResultKeeper>,
+    /// An exchange that learns from use.
+    pub fn learning(
+        ports: LearningPorts,
         dispatcher: Arc<Dispatcher>,
         disclosures: Disclosures,
     ) -> Arc<Self> {
-        Arc::new(Self::of(dispatcher, disclosures, Some(results)))
+        Self::of(dispatcher, disclosures, ports, None)
+    }
+
+    /// An exchange that learns from use, and keeps results which are too large for a model.
+    pub fn keeping(
+        results: Arc<ResultKeeper>,
+        ports: LearningPorts,
+        dispatcher: Arc<Dispatcher>,
+        disclosures: Disclosures,
+    ) -> Arc<Self> {
+        Self::of(dispatcher, disclosures, ports, Some(results))
     }
 
     fn of(
         dispatcher: Arc<Dispatcher>,
         disclosures: Disclosures,
+        ports: LearningPorts,
         results: Option<Arc<ResultKeeper>>,
-    ) -> Self {
-        Self {
-            dispatcher,
-            disclosures,
-            surfaces: Arc::default(),
-            clients: ArcSwap::default(),
-            agents: ArcSwap::default(),
-            results,
-        }
+    ) -> Arc<Self> {
+        let learning = Learning::new(ports, dispatcher.clock().clone());
+        let shared = Arc::new(TurnState { surfaces: Surfaces::default(), learning, results });
+        let (clients, agents) = (ArcSwap::default(), ArcSwap::default());
+        let agent_changes = AtomicU64::default();
+        Arc::new(Self { dispatcher, disclosures, clients, agents, agent_changes, shared })
     }
 
     pub fn dispatcher(&self) -> &Arc<Dispatcher> {
@@ -66,7 +86,9 @@ impl Exchange {
         scope: Scope,
         disclosure: Option<&str>,
     ) -> Result<Audience, UnknownDisclosure> {
-        self.disclosures.audience(scope, disclosure)
+        let generation = self.generation();
+        let audience = self.disclosures.audience(scope, disclosure)?;
+        Ok(audience.resolved_at(generation))
     }
 
     /// Replaces the profiles of clients.
@@ -87,6 +109,7 @@ impl Exchange {
     /// Replaces the agents.
     pub fn set_agents(&self, profiles: AgentProfiles) {
         self.agents.store(Arc::new(profiles));
+        self.agent_changes.fetch_add(1, Ordering::Release);
     }
 
     /// Whether there is such an agent, and a principal finds it. One that it does not find looks as if
@@ -102,12 +125,27 @@ impl Exchange {
         agent: &AgentId,
         disclosure: Option<&str>,
     ) -> Option<Result<Audience, UnknownDisclosure>> {
-        self.agents.load().audience(agent, disclosure)
+        let generation = self.generation();
+        let audience = self.agents.load().audience(agent, disclosure)?;
+        Some(audience.map(|audience| audience.resolved_at(generation)))
+    }
+
+    /// Read before an audience is resolved: one that is resolved while something changes counts as old.
+    fn generation(&self) -> Generation {
+        Generation(self.disclosures.changes() + self.agent_changes.load(Ordering::Acquire))
     }
 
     /// The audience as it is since the last reload, which may have changed its agent, or the
-    /// disclosure for whoever names none. `None` if the agent is gone.
-    fn current(&self, audience: &Audience) -> Option<Audience> {
+    /// disclosure for whoever names none. `None` if the agent is gone. One that was resolved since,
+    /// as that of most requests, is not resolved again.
+    fn current<'a>(&self, audience: &'a Audience) -> Option<Cow<'a, Audience>> {
+        if audience.is_of(self.generation()) {
+            return Some(Cow::Borrowed(audience));
+        }
+        self.resolved_again(audience).map(Cow::Owned)
+    }
+
+    fn resolved_again(&self, audience: &Audience) -> Option<Audience> {
         let Some(agent) = audience.agent_id() else {
             let usual = (audience.choice() == Choice::Usual)
                 .then(|| self.audience(audience.scope().clone(), None).ok())
@@ -125,10 +163,11 @@ impl Exchange {
 
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
-        let audience = self.current(audience)?;
+        let audience = self.current(audience)?.into_owned();
         let pinned = self.dispatcher.pin_for(principal, audience.client());
+        let pinned = self.shared.learning.with_past(pinned);
         let shows_used = audience.disclosure().shows_used();
-        let pinned = if shows_used { pinned.with_used() } else { pinned };
+        let pinned = if shows_used { self.shared.learning.with_used(pinned) } else { pinned };
         let pinned = match audience.registering() {
             Some(registered) => pinned.with_registered(registered.names()),
             None => pinned,
@@ -137,28 +176,38 @@ impl Exchange {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
         };
-        let results = self.results.clone();
-        Some(Turn::new(self.surfaces.clone(), audience, pinned, results))
+        Some(Turn::new(self.shared.clone(), audience, pinned))
     }
 
-    /// Reads which tools a principal used most, if the audience is shown them and it is the first
-    /// time of the day. Turns do without what was not read.
-    pub async fn recall_used(&self, audience: &Audience, principal: &Principal) {
-        let current = self.current(audience);
-        if current.is_some_and(|audience| audience.disclosure().shows_used()) {
-            self.dispatcher.recall_used(principal).await;
-        }
+    /// Somebody's turn at the dispatcher, whose searches rank by what was learnt from use.
+    pub fn pin(&self, principal: Arc<Principal>) -> PinnedTurn {
+        self.shared.learning.with_past(self.dispatcher.pin(principal))
     }
 
-    /// Begins a turn like [`Exchange::turn`], after [`Exchange::recall_used`]. A turn about one
-    /// unknown source waits until the source was asked, because its client has nothing else to see.
+    /// Reads what was learnt for a tenant, so that the tenant's next turn ranks by it. A turn also
+    /// starts this by itself, and does without until it is done.
+    pub async fn recollect(&self, tenant: &Tenant) -> Result<(), BoxError> {
+        self.shared.learning.recollect(tenant).await
+    }
+
+    /// Reads which tools a principal used most before today, unless they are known.
+    pub async fn read_used(&self, principal: &Principal) {
+        self.shared.learning.recall_used(&self.dispatcher, principal).await;
+    }
+
+    /// Begins a turn like [`Exchange::turn`], after [`Exchange::read_used`] where the audience is shown
+    /// what its principal used most. A turn about one unknown source waits until the source was asked,
+    /// because its client has nothing else to see.
     pub async fn informed_turn(
         &self,
         audience: &Audience,
         principal: Arc<Principal>,
     ) -> Option<Turn> {
-        self.recall_used(audience, &principal).await;
-        let turn = self.turn(audience, principal.clone())?;
+        let audience = self.current(audience)?;
+        if audience.disclosure().shows_used() {
+            self.read_used(&principal).await;
+        }
+        let turn = self.turn(&audience, principal.clone())?;
         let Scope::Source(domain) = audience.scope() else {
             return Some(turn);
         };
@@ -168,7 +217,7 @@ impl Exchange {
         if let Err(error) = turn.pinned().learn(domain).await {
             tracing::debug!(%domain, %error, "a source could not be asked what it offers");
         }
-        self.turn(audience, principal)
+        self.turn(&audience, principal)
     }
 
     /// The digests that tell when an audience's lists have changed. `None` if the principal sees

@@ -13,16 +13,16 @@ use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
+use crate::exchange::TurnState;
+use crate::learning::Learning;
 use crate::results::Showing;
-use crate::surfaces::Surfaces;
-use crate::{Audience, Lists, ResultKeeper, Scope};
+use crate::{Audience, Lists, Scope};
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {
-    surfaces: Arc<Surfaces>,
+    shared: Arc<TurnState>,
     audience: Audience,
     pinned: PinnedTurn,
-    results: Option<Arc<ResultKeeper>>,
     observer: Option<Arc<dyn CallObserver>>,
 }
 
@@ -65,13 +65,8 @@ pub enum ToolAnswer {
 }
 
 impl Turn {
-    pub(crate) fn new(
-        surfaces: Arc<Surfaces>,
-        audience: Audience,
-        pinned: PinnedTurn,
-        results: Option<Arc<ResultKeeper>>,
-    ) -> Self {
-        Self { surfaces, audience, pinned, results, observer: None }
+    pub(crate) fn new(shared: Arc<TurnState>, audience: Audience, pinned: PinnedTurn) -> Self {
+        Self { shared, audience, pinned, observer: None }
     }
 
     /// The same turn, whose calls somebody is told of.
@@ -103,7 +98,7 @@ impl Turn {
 
     /// What the model is given at first, and everything else that can be listed.
     pub fn lists(&self) -> Arc<Lists> {
-        self.surfaces.get(self.view(), &self.audience)
+        self.shared.surfaces.get(self.view(), &self.audience)
     }
 
     /// A model's way to its first call of a tool, without the call. Nothing is recorded.
@@ -123,7 +118,7 @@ impl Turn {
     /// A failed call is worded for the model, which should read it and try again. Only transparent
     /// disclosures get an error, to pass protocol errors through unchanged.
     pub async fn call(&self, call: ToolCall<'_>, caller: Caller) -> Result<ToolAnswer, CallError> {
-        let searches = self.audience.disclosure().searches(call.name);
+        let searches = self.audience.disclosure().searches(self.view(), call.name);
         let informed = if searches { self.after_first_lists(&caller).await } else { None };
         let turn = informed.as_ref().unwrap_or(self);
         let step = turn.interpret(call.name, &call.arguments).await;
@@ -149,7 +144,7 @@ impl Turn {
             }
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
-                self.pinned.found(&found.query, found.tools, &caller);
+                self.shared.learning.found(&self.pinned, &found.query, found.tools, &caller);
                 self.register(found.whole.clone());
                 Reply { shown: found.whole, ..reply }
             }
@@ -217,15 +212,15 @@ impl Turn {
             Scope::Source(domain) => pinned.within(domain).unwrap_or_else(|| self.pinned.clone()),
             Scope::Everything => pinned,
         };
-        let (surfaces, audience) = (self.surfaces.clone(), self.audience.clone());
-        let (results, observer) = (self.results.clone(), self.observer.clone());
-        Self { surfaces, audience, pinned, results, observer }
+        let pinned = self.shared.learning.with_past(pinned);
+        let (shared, audience) = (self.shared.clone(), self.audience.clone());
+        Self { shared, audience, pinned, observer: self.observer.clone() }
     }
 
     /// The operation that a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, UsageError> {
         let disclosure = self.audience.disclosure();
-        if !disclosure.searches(name) {
+        if !disclosure.searches(self.view(), name) {
             return disclosure.interpret(self.view(), name, arguments);
         }
         let (disclosure, name) = (Arc::clone(disclosure), name.clone());
@@ -245,7 +240,11 @@ impl Turn {
         drop(arguments);
         // Until the result is worded, which is when little of a large one is left.
         let _place = caller.result_place.clone();
+        let lesson = Learning::expect(&self.pinned, &request, &caller);
         let result = self.pinned.call(request.clone(), resume, caller).await;
+        if let Some(lesson) = lesson {
+            self.shared.learning.note_outcome(&self.pinned, lesson, &result);
+        }
         if let Some(observer) = &self.observer {
             observer.called(&request, &result);
         }
@@ -371,7 +370,8 @@ impl Turn {
     /// Whoever cannot read on is given all of it: somebody who may not use the tool that does, and a
     /// client that sees one source as if there were no gateway.
     async fn shortened(&self, payload: Payload, request: &Request) -> Result<Payload, CallError> {
-        let Some((results, entry)) = self.results.as_ref().zip(request.entry.as_ref()) else {
+        let Some((results, entry)) = self.shared.results.as_ref().zip(request.entry.as_ref())
+        else {
             return Ok(payload);
         };
         let Some(tool) = self.view().tool_of(entry) else { return Ok(payload) };

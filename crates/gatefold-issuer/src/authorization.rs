@@ -1,6 +1,6 @@
 //! Requests for a code (RFC 6749, section 4.1.1; OAuth 2.1, section 4.1.1).
 
-use gatefold_token::{DrawnToken, TokenKind};
+use gatefold_core::{DrawnToken, TokenKind};
 
 use crate::IssuerError;
 use crate::clients::{Client, ClientId};

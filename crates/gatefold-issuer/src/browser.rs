@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use gatefold_core::{Digest, UserId};
-use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
+use gatefold_core::{Digest, DrawnToken, PresentedToken, TokenKind, UserId};
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue, ORIGIN};
 

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gatefold_core::{Timestamp, TokenId};
-use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
+use gatefold_core::{DrawnToken, PresentedToken, Timestamp, TokenId, TokenKind};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 

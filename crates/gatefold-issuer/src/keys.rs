@@ -2,8 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use gatefold_core::{Digest, Secret, TokenId};
-use gatefold_token::{DrawnToken, TokenKind};
+use gatefold_core::{Digest, DrawnToken, Secret, TokenId, TokenKind};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use argon2::password_hash::{PasswordHasher as _, PasswordVerifier as _};
 use argon2::{Algorithm, Argon2, Params, Version};
-use gatefold_core::Secret;
+use gatefold_core::{DrawnToken, Secret, TokenKind};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -94,7 +94,7 @@ impl PasswordHashes {
         if let Some(hash) = self.nobodys.get() {
             return Ok(hash.clone());
         }
-        let drawn = gatefold_token::DrawnToken::draw(gatefold_token::TokenKind::Link);
+        let drawn = DrawnToken::draw(TokenKind::Link);
         let hash = self.hash(drawn.map_err(IssuerError::Random)?.text).await?;
         Ok(self.nobodys.get_or_init(|| hash).clone())
     }

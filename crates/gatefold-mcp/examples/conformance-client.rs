@@ -21,8 +21,7 @@ use gatefold_core::{
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller,
     ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Manifests, NoApprovals,
-    NoPastQueries, NoUsedTools, Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup,
-    SourceSetup,
+    Peer, PinnedTurn, Ports, Question, QuestionMode, SealKey, Setup, SourceSetup,
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{
@@ -237,8 +236,6 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         audit: Arc::new(NoManifests),
         approvals: Arc::new(NoApprovals),
         clock: Arc::new(SystemClock),
-        past: Arc::new(NoPastQueries),
-        used: Arc::new(NoUsedTools),
         seal: SealKey::new([7; 32]),
     });
     dispatcher.install(Setup {

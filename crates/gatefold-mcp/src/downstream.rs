@@ -4,15 +4,13 @@
 //! on what it does not understand: results and arguments keep their text, a source's question goes
 //! out on the stream of the request that caused it, and both eras meet in one place, [`server`].
 
+mod callers;
 mod client;
-mod endpoint;
 mod era;
 mod extensions;
 mod fields;
 mod greetings;
-mod guard;
 mod http;
-mod identity;
 mod listening;
 mod message;
 mod message_memory;
@@ -29,14 +27,10 @@ mod sessions;
 mod stdio;
 mod streams;
 mod subscriptions;
-mod tls;
 
-pub use endpoint::HttpEndpoint;
-pub use http::{HTTPS_ONLY, serve_http};
-pub use identity::{Authenticated, Authenticator, SoleUser, Unauthenticated, Validity};
+pub use http::serve_http;
 pub use server::Server;
 pub use stdio::serve_stdio;
-pub use tls::{CertificateAge, ListenerTls, TlsPair, TlsPairError};
 
 /// What bounds a client and no configuration changes.
 pub mod client_limits {

@@ -1,4 +1,4 @@
-//! Who may see and call what: rules, the permit that proves a decision, and detection of secrets.
+//! Who may see and call what: rules, and the permit that proves a decision.
 //!
 //! Policy is a function of its input. It knows no source, no storage and no clock: dispatch gathers
 //! facts that change (approvals given, quotas used, the time) and passes them in. The only crate of
@@ -6,7 +6,6 @@
 
 mod admission;
 mod rules;
-pub mod secrecy;
 mod uri;
 
 pub use admission::{

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use gatefold_clients::{Client, Scope};
 use gatefold_config::{is_name, references};
-use gatefold_policy::secrecy::has_secret;
+use gatefold_secrecy::has_secret;
 
 pub(super) use self::identity::connection_as_written;
 pub use self::keep::{FailedImport, ImportFault, keep};

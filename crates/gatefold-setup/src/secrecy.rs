@@ -14,7 +14,7 @@ mod tests;
 
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold_core::Secret;
-use gatefold_policy::secrecy::{self, NameClass, SecretSpan, after_scheme, has_secret, is_path};
+use gatefold_secrecy::{self as secrecy, NameClass, SecretSpan, after_scheme, has_secret, is_path};
 
 use notation::{defaults, masked, replaced};
 

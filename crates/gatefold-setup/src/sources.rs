@@ -10,7 +10,7 @@ use gatefold_clients::{
 };
 use gatefold_config::nearest_key;
 use gatefold_core::Domain;
-use gatefold_policy::secrecy::redact;
+use gatefold_secrecy::redact;
 use toml::Value;
 
 use super::SetupError;

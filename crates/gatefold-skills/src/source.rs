@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_catalog::{Manifest, is_same_skill, nearest_texts};
+use gatefold_catalog::{Manifest, is_same_name, nearest_texts};
 use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload, SkillAct, Target};
 use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
 use serde::Deserialize;
@@ -251,7 +251,7 @@ async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -
 
 /// The only skill of this name in another spelling.
 fn alike<'s>(name: &str, skills: impl Iterator<Item = &'s Skill>) -> Option<&'s Skill> {
-    let mut alike = skills.filter(|skill| is_same_skill(&skill.name, name));
+    let mut alike = skills.filter(|skill| is_same_name(&skill.name, name));
     alike.next().filter(|_| alike.next().is_none())
 }
 

@@ -6,8 +6,9 @@
 
 mod watch;
 
-use gatefold_core::{AgentId, Digest, Secret, Timestamp, TokenId, UserId};
-use gatefold_token::{DrawnToken, TokenKind, is_id};
+use gatefold_core::{
+    AgentId, Digest, DrawnToken, Secret, Timestamp, TokenId, TokenKind, UserId, is_token_id,
+};
 use serde::Serialize;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
@@ -16,7 +17,6 @@ use crate::database::millis;
 use crate::holders::{CHANGED, TOKEN_NAME_BYTES};
 use crate::{Store, StoreError};
 
-pub use gatefold_token::{PresentedToken, is_like_token};
 pub use watch::{FamilyAccess, KnownToken, TokenReader};
 
 /// The most tokens on record.
@@ -165,7 +165,7 @@ impl Store {
 /// What bounds a token, for every way in which one is made.
 fn check(new: &NewAccessToken) -> Result<(), StoreError> {
     let wrong = |what: String| Err(StoreError::TokenRefused(what));
-    if is_id(&new.name) {
+    if is_token_id(&new.name) {
         return wrong(format!("the name `{}` looks like an id", new.name));
     }
     for (what, text) in [("name", new.name.as_str()), ("user", new.user.as_str())] {

@@ -44,10 +44,7 @@ mod store;
 mod tokens;
 mod used;
 
-pub use access_tokens::{
-    AccessTokenRecord, FamilyAccess, KnownToken, NewAccessToken, PresentedToken, TokenReader,
-    is_like_token,
-};
+pub use access_tokens::{AccessTokenRecord, FamilyAccess, KnownToken, NewAccessToken, TokenReader};
 pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{
     CallFilter, CallPlace, CallRecord, DiscoveryReport, OutcomeTotal, PlacedCall, Totals,

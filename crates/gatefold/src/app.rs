@@ -248,7 +248,7 @@ impl App {
     /// A turn for the local user, over what the configured sources offer. The tool that reads large
     /// results is the gateway's own, and is shown to models alone.
     pub fn pin(&self) -> PinnedTurn {
-        let pinned = self.dispatcher.pin(self.local_user());
+        let pinned = self.exchange.pin(self.local_user());
         match self.results.domain() {
             Some(own) => pinned.without(&own),
             None => pinned,

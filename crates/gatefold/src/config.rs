@@ -23,7 +23,6 @@ mod locate;
 mod pins;
 mod profiles;
 mod resolve;
-mod role;
 mod root_key;
 mod schema;
 mod sections;
@@ -57,7 +56,8 @@ use kinds::{KindSection, Need};
 
 pub use gatefold_store::{Durability, Retention};
 
-pub use agents::{AgentCategory, AgentConfig, AgentModes};
+pub use tool_modes::SetModes;
+pub use agents::{AgentCategories, AgentConfig};
 pub use clients::{
     ClientServer, ClientSignIn, InputVariables, all_servers_as_written, folder_of,
     servers_as_written, servers_put_in,
@@ -72,7 +72,6 @@ pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub use profiles::DisclosureNames;
-pub use role::SourceRole;
 pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};

@@ -12,6 +12,7 @@
 //! - [`client`] has the two raw clients, one for each transport.
 //! - [`provider`] signs people in, and is the server whose users they are.
 //! - [`issuer`] signs tokens, good ones and bad ones.
+//! - [`model`] is a language model that a test scripts, behind an endpoint of two wires.
 //! - [`mod@reference`] is a complete and correct MCP server, which passes the official suite.
 
 pub mod client;
@@ -19,13 +20,14 @@ mod exit;
 pub mod fixture;
 pub mod http;
 pub mod issuer;
+pub mod model;
 mod process;
 pub mod provider;
 mod raw_server;
 pub mod reference;
 mod wait;
 
-pub use client::{Exchange, RawClient, StdioClient};
+pub use client::{Exchange, RawClient, RawResponse, StdioClient};
 pub use fixture::{Fixture, fixture_command};
 pub use http::{HttpFixture, HttpProcess, serve_http};
 pub use issuer::{

@@ -1,13 +1,7 @@
-//! A kind of source: greetings in words that the configuration gives.
-//!
-//! ```toml
-//! [sources.hello]
-//! greeting = "Good morning"
-//! ```
+//! A kind of source: greetings in words that the configuration gives, `sources.hello.greeting = "Hello"`.
 //!
 //! Two traits make a kind. [`SourceKind`] says which keys there are and reads them; [`KindSection`] is
-//! what was read, and builds the source. A source that keeps no session is a third, [`StatelessSource`],
-//! of two methods: the adapter does the rest.
+//! what was read, and builds the source: here a [`StatelessSource`], which keeps no session.
 
 use std::sync::Arc;
 
@@ -17,7 +11,9 @@ use gatefold::config::keys::{Key, Kind};
 use gatefold::config::kinds::{
     ConnectionMethod, DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts,
 };
-use gatefold_catalog::{KindName, Manifest, ToolSpec};
+use gatefold_catalog::{
+    Action, Command, KindName, Manifest, MetaTool, Parts, StubForm, ToolPlace, ToolSpec,
+};
 use gatefold_config::{Table, Text};
 use gatefold_core::{BoxError, CallError, Hints, Payload, Timestamp};
 use gatefold_dispatch::{
@@ -29,11 +25,29 @@ use serde_json::{Value, json};
 /// The kind itself, named in [`Inputs::kinds`](gatefold::config::Inputs::kinds).
 pub struct Greetings;
 
-const NAME: KindName = KindName::new("greetings");
+const NAME: KindName = KindName::at("greetings", &PLACE);
+
+/// Where each kind is shown in its own way, one tool stands for all greetings.
+const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
+    name: "greeting",
+    order: 4,
+    summary: "Greet people.",
+    noun: "host",
+    part: "greeting",
+    parts: Parts::Tools,
+    named_parts: 3,
+    stub: StubForm::Counted,
+    commands: &[
+        Command { name: "discover", line: "discover <host>", action: Action::Describe },
+        Command { name: "say", line: "say <host> <greeting> {...}", action: Action::CallNamed },
+    ],
+    parameters: &[("greeting", r#"{"type":"string"}"#), ("parameters", r#"{"type":"object"}"#)],
+    is_bound: false,
+});
 
 const KEYS: &[Key] = &[Key {
-    example: "\"Good morning\"",
-    ..Key::new("greeting", Kind::Text, "What comes before the name of whoever is greeted.")
+    example: "\"Hello\"",
+    ..Key::new("greeting", Kind::Text, "What stands before the name.")
 }];
 
 impl SourceKind for Greetings {
@@ -103,7 +117,6 @@ impl KindSection for Greeting {
     }
 }
 
-/// What the tool takes.
 #[derive(Deserialize)]
 struct GreetArguments {
     name: String,
@@ -113,11 +126,7 @@ impl StatelessSource for Greeting {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
         let greet = ToolSpec::new("greet")
             .description("Greets somebody by name.")
-            .input_schema(json!({
-                "type": "object",
-                "properties": { "name": { "type": "string" } },
-                "required": ["name"],
-            }))
+            .input_schema(json!({"properties": {"name": {"type": "string"}}, "required": ["name"]}))
             .hints(Hints { read_only: Some(true), open_world: Some(false), ..Hints::default() });
         let manifest = Manifest::builder(Timestamp::from_millis(0)).tool(greet).build();
         async { Ok(manifest) }.boxed()

@@ -3,6 +3,7 @@
 //! - [`greetings`]: a kind of source
 //! - [`desk`]: an approval backend
 //! - [`tokens`]: an authenticator
+//! - [`routes`]: routes beside those of MCP
 //! - [`menu`]: a disclosure
 //! - [`vault`]: credentials for upstreams
 //!
@@ -12,6 +13,7 @@
 pub mod desk;
 pub mod greetings;
 pub mod menu;
+pub mod routes;
 pub mod tokens;
 pub mod vault;
 

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use axum::Router;
-use gatefold_embedding_example::gateway;
+use gatefold_embedding_example::{gateway, routes};
 use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -33,7 +32,7 @@ async fn serve() -> anyhow::Result<()> {
         tokio::signal::ctrl_c().await
     });
     let listener = TcpListener::bind("127.0.0.1:8421").await?;
-    serve_http(app.server(), listener, app.endpoint()?, Router::new(), stop).await?;
+    serve_http(app.server(), listener, app.endpoint()?, routes::routes(), stop).await?;
     app.close().await;
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_core::Principal;
-use gatefold_mcp::{Authenticated, Authenticator, Unauthenticated};
+use gatefold_http::{Authenticated, Authenticator, Unauthenticated};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};

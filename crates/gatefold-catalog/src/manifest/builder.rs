@@ -48,9 +48,16 @@ impl ManifestBuilder {
         self
     }
 
+    /// Makes room for tools of so many bytes together, for a source with very many.
+    #[must_use]
+    pub fn expecting(mut self, bytes: usize) -> Self {
+        self.drafts.tools.reserve(bytes);
+        self
+    }
+
     #[must_use]
     pub fn tool(mut self, tool: ToolSpec) -> Self {
-        self.drafts.tools.push(tool.draft());
+        self.drafts.tools.add(&tool.draft());
         self
     }
 
@@ -88,7 +95,7 @@ impl ManifestBuilder {
     }
 
     pub fn build(self) -> Manifest {
-        let mut parsed = parse::drafts(&self.drafts);
+        let mut parsed = parse::drafts(self.drafts);
         parsed.alterations.splice(0..0, self.alterations);
         let manifest = Manifest::of_parsed(self.server, parsed, self.fetched_at);
         manifest.with_supplement(self.supplement.map(Arc::new))

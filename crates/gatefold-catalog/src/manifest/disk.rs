@@ -59,7 +59,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Manifest, ManifestError> {
         return Err(damaged("its index points outside of its text"));
     }
     let (server, alterations) = (head.server.map(Cow::into_owned), head.alterations.into_owned());
-    let text: Arc<str> = text.into();
+    let text = text.to_owned();
     let supplement = head.supplement.map(|supplement| Arc::new(supplement.into_owned()));
     let manifest = Manifest::assemble(server, &head.index, alterations, head.fetched_at, text);
     Ok(manifest.with_supplement(supplement))

@@ -8,7 +8,7 @@ use super::{Span, span};
 /// One prompt, resource or resource template as its source defines it.
 #[derive(Debug, Clone)]
 pub struct EntryDefinition {
-    pub(super) text: Arc<str>,
+    pub(super) text: Arc<String>,
     pub(super) places: EntryPlaces,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn listing(listing: &Listing<'_>) -> ParsedListing {
 /// Definitions that a builder made one by one, each as JSON text.
 #[derive(Debug, Default)]
 pub(super) struct DefinitionDrafts {
-    pub(super) tools: Vec<ToolDraft>,
+    pub(super) tools: ToolReader,
     pub(super) prompts: Vec<String>,
     pub(super) resources: Vec<String>,
     pub(super) templates: Vec<String>,
@@ -56,24 +56,41 @@ pub(super) struct ToolDraft {
     pub(super) group: Option<String>,
 }
 
-/// Reads the definitions of a builder by the same rules as a listing.
-pub(super) fn drafts(drafts: &DefinitionDrafts) -> ParsedListing {
-    let DefinitionDrafts { tools, prompts, resources, templates } = drafts;
-    let mut reader = Reader { text: String::new(), alterations: Vec::new() };
-    let mut seen = HashSet::new();
-    let tools = (1..).zip(tools).filter_map(|(number, draft)| {
-        let place = || format!("tool {number}");
-        let mut places = reader.entry(&draft.definition, &TOOLS, &mut seen, place)?;
+/// Tools that are read as soon as they are added: no definition is kept beside the text.
+#[derive(Debug, Default)]
+pub(super) struct ToolReader {
+    reader: Reader,
+    seen: HashSet<(String, Digest)>,
+    added: usize,
+    tools: Vec<ToolPlaces>,
+}
+
+impl ToolReader {
+    /// Makes room for all definitions together, in bytes.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.reader.text.reserve(bytes);
+    }
+
+    pub(super) fn add(&mut self, draft: &ToolDraft) {
+        let Self { reader, seen, added, tools } = self;
+        *added += 1;
+        let place = || format!("tool {added}");
+        let Some(mut places) = reader.entry(&draft.definition, &TOOLS, seen, place) else { return };
         let group = draft.group.as_deref();
         places.group = group.and_then(|group| reader.group(&draft.name, group));
-        Some(places)
-    });
-    let tools = tools.collect();
+        tools.push(places);
+    }
+}
+
+/// Reads the definitions of a builder by the same rules as a listing.
+pub(super) fn drafts(drafts: DefinitionDrafts) -> ParsedListing {
+    let DefinitionDrafts { tools, prompts, resources, templates } = drafts;
+    let ToolReader { mut reader, tools, .. } = tools;
     let index = Index {
         tools,
-        prompts: reader.entries(prompts, &PROMPTS),
-        resources: reader.entries(resources, &RESOURCES),
-        templates: reader.entries(templates, &TEMPLATES),
+        prompts: reader.entries(&prompts, &PROMPTS),
+        resources: reader.entries(&resources, &RESOURCES),
+        templates: reader.entries(&templates, &TEMPLATES),
     };
     ParsedListing { index, text: reader.text, alterations: reader.alterations }
 }
@@ -123,6 +140,7 @@ struct Definition<'a> {
     repairs: Vec<String>,
 }
 
+#[derive(Debug, Default)]
 struct Reader {
     text: String,
     alterations: Vec<Alteration>,

@@ -10,7 +10,7 @@ use crate::raw::with_fields;
 /// One tool as its source defines it.
 #[derive(Debug, Clone)]
 pub struct ToolDefinition {
-    pub(super) text: Arc<str>,
+    pub(super) text: Arc<String>,
     pub(super) places: ToolPlaces,
 }
 

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, value_parser};
 use gatefold::Environment;
 
 use super::arguments::{Format, ModeName, SharedOptions};
-use super::endpoint::ModelOptions;
+use super::model_options::ModelOptions;
 use super::output::Output;
 use super::stop;
 
@@ -37,10 +37,10 @@ pub(crate) enum Eval {
     /// must have; `check`, a text that the last answer must contain, or an object with `contains` or
     /// `lacks`; and `calls`, how many calls it takes (1).
     ///
-    /// The model is any that answers to OpenAI's chat completions. Its calls are real ones, with
-    /// their rights and records. Calls of tools that do not say `readOnlyHint: true` are refused
-    /// unless `--allow-writes` is given; a refused call still counts as the model's choice. With
-    /// `--allow-writes`, each disclosure's calls take effect before the next one's.
+    /// The model is any that answers to OpenAI's chat completions or Anthropic's messages. Its calls
+    /// are real ones, with their rights and records. Calls of tools that do not say `readOnlyHint:
+    /// true` are refused unless `--allow-writes` is given; a refused call still counts as the model's
+    /// choice. With `--allow-writes`, each disclosure's calls take effect before the next one's.
     #[command(after_long_help = "Example:\n  gatefold eval agent tasks.jsonl --model-url \
             http://127.0.0.1:8080/v1 --model qwen3")]
     Agent(EvalAgent),

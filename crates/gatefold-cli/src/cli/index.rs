@@ -9,12 +9,13 @@ use anyhow::{Context as _, anyhow};
 use clap::{Args, Subcommand};
 use gatefold::{Environment, read_texts, texts_file};
 use gatefold_catalog::{Pattern, RetrievalTexts, Tool, View};
+use gatefold_model::ModelClient;
 use gatefold_setup as setup;
 use serde::Serialize;
 
 use super::arguments::{Format, SharedOptions};
-use super::endpoint::{ModelEndpoint, ModelOptions};
 use super::failure::with_help;
+use super::model_options::ModelOptions;
 use super::output::Output;
 use super::progress::Progress;
 use super::table::number_of;
@@ -33,8 +34,8 @@ const FAILURES_IN_A_ROW: usize = 5;
 pub(crate) enum Index {
     /// Have a model write a summary and a few requests for each tool, by which it is found
     ///
-    /// The model is any that answers to OpenAI's chat completions; a small local one will do. It reads
-    /// the definitions of the tools, and nothing else. Tools that have texts for their present
+    /// The model is any that answers to OpenAI's chat completions or Anthropic's messages; a small local
+    /// one will do. It reads the definitions of the tools, and nothing else. Tools that have texts for their present
     /// definition are left as they are. The file is for people to read, edit and commit; `search.texts`
     /// in `gatefold.toml` puts it to use.
     #[command(after_long_help = "Example:\n  gatefold index describe --model-url \
@@ -101,7 +102,7 @@ async fn describe(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let model = asked.model.endpoint(environment)?;
+    let model = asked.model.client(environment)?;
     let app = session::open(shared, environment).await?.app;
     let config = app.config();
     let usual = config.search.texts.clone();
@@ -131,7 +132,7 @@ async fn write(
     asked: &Describe,
     file: &mut TextFile,
     view: &View,
-    model: &ModelEndpoint,
+    model: &ModelClient,
     output: &Output,
 ) -> anyhow::Result<DescribeReport> {
     let only: Vec<_> = asked.only.iter().map(|text| Pattern::new(text)).collect();

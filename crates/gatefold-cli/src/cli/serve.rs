@@ -5,7 +5,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use axum::Router;
 use gatefold::{App, Environment, OpenAddress, status_routes};
-use gatefold_mcp::{HttpEndpoint, serve_http};
+use gatefold_http::{HttpEndpoint, Routes};
+use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -124,8 +125,8 @@ pub(super) async fn serve_app(
     if is_loopback && !app.requires_tokens() {
         app.accounts().offer_links();
     }
-    let routes = if is_loopback { status_routes(app.clone()) } else { Router::new() };
-    let routes = routes.merge(app.admission_routes());
+    let status = if is_loopback { status_routes(app.clone()) } else { Router::new() };
+    let routes = Routes::default().public(status).public(app.admission_routes());
     endpoint.connections = endpoint.connections.min(descriptors::connections());
     let served = serve_http(app.server(), listener, endpoint, routes, stop).await;
     served.context("the listener failed")

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use gatefold::Environment;
 use gatefold::config::load;
-use gatefold_catalog::{is_same_skill, nearest_texts};
+use gatefold_catalog::{is_same_name, nearest_texts};
 use gatefold_skills::{Finding, Skill, SkillFolder, SkillSet, language};
 use serde_json::json;
 
@@ -112,7 +112,7 @@ fn configured(
 ) -> anyhow::Result<Vec<ReadFolder>> {
     let config = load(&shared.inputs().located(environment)?, environment)?;
     let folders = config.sources.iter().filter_map(|source| {
-        let folder = source.section.usable()?.skill_folder()?;
+        let folder = skill_folder(source.section.usable()?)?;
         Some(ReadFolder::read(source.origin.key.clone(), folder))
     });
     let folders = folders.collect::<anyhow::Result<Vec<_>>>()?;
@@ -242,7 +242,7 @@ fn show(it: &SkillShow, folders: &[ReadFolder], output: &Output) -> anyhow::Resu
 /// The skill of this name, or the only one of it in another spelling.
 fn named<'s>(set: &'s SkillSet, name: &str) -> Option<&'s Skill> {
     set.skill(name).or_else(|| {
-        let mut alike = set.skills().iter().filter(|skill| is_same_skill(&skill.name, name));
+        let mut alike = set.skills().iter().filter(|skill| is_same_name(&skill.name, name));
         alike.next().filter(|_| alike.next().is_none())
     })
 }

@@ -10,9 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use gatefold::{App, Environment, ShownTo};
-use gatefold_catalog::SKILLS_HEADING;
 use gatefold_core::{AgentId, ClientName};
-use gatefold_disclose::SkillMode;
 use gatefold_exchange::Disclosures;
 
 use super::arguments::{Format, SharedOptions};
@@ -116,9 +114,12 @@ async fn printout(app: &App, asked: &SurfaceArguments) -> anyhow::Result<Printou
 fn warn_of_stubs(app: &App, agent: Option<&str>, one: &CountedSurface, output: &Output) {
     let config = app.config();
     let agent = agent.and_then(|agent| config.agents.get(&AgentId::new(agent)));
-    let modes = config.disclosure.modes;
-    let modes = agent.map_or(modes, |agent| agent.modes.over(modes));
-    let are_inline = modes.skills == SkillMode::Inline && one.name == Disclosures::TYPED;
+    let modes = config.disclosure.modes.clone();
+    let modes = match agent {
+        Some(agent) => agent.modes.over(modes),
+        None => modes,
+    };
+    let are_inline = !modes.inline.is_empty() && one.name == Disclosures::TYPED;
     if are_inline && one.shown.instructions.contains(SKILLS_HEADING) {
         output.warning(
             "some skills do not fit into the instructions and are shown by their descriptions: \

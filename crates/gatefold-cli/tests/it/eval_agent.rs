@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use gatefold_testkit::model::{Move, Prompt, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::process::{Run, command, ended, run, run_with_input, two_sources};
 use crate::scratch::Scratch;
-use crate::scripted_model::{Move, Prompt, ScriptedModel};
 
 const DISCLOSURES: [&str; 6] = ["gateway", "namespace", "typed", "intent", "flat", "auto"];
 

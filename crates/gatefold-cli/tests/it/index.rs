@@ -1,10 +1,10 @@
 //! Texts that a model writes, by which tools are found.
 
+use gatefold_testkit::model::{Move, Prompt, ScriptedModel};
 use serde_json::{Value, json};
 
 use crate::process::{Run, run, two_sources};
 use crate::scratch::Scratch;
-use crate::scripted_model::{Move, Prompt, ScriptedModel};
 
 /// Words that no tool says of itself, and that the model writes for one.
 const WORDS: &str = "my kettle is broken, let the janitor know";

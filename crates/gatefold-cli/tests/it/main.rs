@@ -46,7 +46,6 @@ mod registered;
 mod running;
 #[path = "../../../gatefold/tests/it/scratch/directory.rs"]
 mod scratch;
-mod scripted_model;
 mod secrets;
 mod serving;
 mod setup;

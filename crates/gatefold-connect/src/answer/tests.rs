@@ -1,6 +1,6 @@
 #![expect(clippy::needless_pass_by_value, reason = "a table of values reads better")]
 
-use gatefold_policy::secrecy::SecretValues;
+use gatefold_secrecy::SecretValues;
 use http::{HeaderName, HeaderValue};
 use serde_json::{Value, json};
 

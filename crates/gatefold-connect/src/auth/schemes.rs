@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use gatefold_core::Secret;
-use gatefold_policy::secrecy::SecretValues;
+use gatefold_secrecy::SecretValues;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use url::Url;

@@ -1,6 +1,7 @@
 //! What was read of an API, and the manifest made from it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gatefold_catalog::{Alteration, Change, Manifest, Supplement, ToolSpec, one_line};
 use gatefold_core::{Hints, Timestamp};
@@ -14,6 +15,8 @@ use crate::request::OperationPath;
 /// How many changes a manifest tells, and in how many characters each: they are kept with it.
 const NOTES_LIMIT: usize = 200;
 const NOTE_LENGTH: usize = 240;
+/// What a definition has besides its texts and schemas, in bytes: most have less.
+const ACTION_SIZE: usize = 1024;
 
 /// What a configuration says beside a description.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +58,8 @@ pub struct ToolDraft {
     pub description: Option<String>,
     pub group: Option<String>,
     pub input_schema: String,
-    pub output_schema: Option<String>,
+    /// Many operations answer with the same.
+    pub output_schema: Option<Arc<str>>,
     pub hints: Hints,
     pub action: Action,
 }
@@ -85,7 +89,8 @@ impl ApiDescription {
     pub fn into_manifest(self, at: Timestamp) -> Manifest {
         let attachment = serde_json::to_string(&self.paths).expect("it is all texts");
         let supplement = Supplement { topics: Vec::new(), attachment };
-        let mut builder = Manifest::builder(at).supplement(supplement);
+        let size = self.tools.iter().map(ToolDraft::size).sum();
+        let mut builder = Manifest::builder(at).supplement(supplement).expecting(size);
         for alteration in alterations(&self.unusable, &self.notes) {
             builder = builder.alteration(alteration);
         }
@@ -97,6 +102,13 @@ impl ApiDescription {
 }
 
 impl ToolDraft {
+    /// About how many bytes its definition has.
+    fn size(&self) -> usize {
+        let texts = [&self.title, &self.description].into_iter().flatten().map(String::len);
+        let output = self.output_schema.as_deref().map_or(0, str::len);
+        self.input_schema.len() + output + texts.sum::<usize>() + ACTION_SIZE
+    }
+
     fn into_spec(self) -> ToolSpec {
         let schema = |text: &str| serde_json::from_str::<Value>(text).expect("we wrote it");
         let action = serde_json::to_value(&self.action).expect("its keys are texts");

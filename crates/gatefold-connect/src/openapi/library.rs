@@ -6,11 +6,11 @@ use std::collections::{HashMap, HashSet};
 use bytes::Bytes;
 use futures::stream::{self, StreamExt as _};
 use percent_encoding::percent_decode_str;
-use serde_json::{Map, Value};
 use url::Url;
 
 use super::documents::{Documents, may_lead_to};
 use super::text::{self, DOCUMENT_LIMIT, ParsedText, TextError};
+use super::value::{DocumentValue, Members};
 
 /// How many documents a description may consist of. What they have together is bounded as well: [`DOCUMENT_LIMIT`].
 pub const DOCUMENTS_LIMIT: usize = 16_384;
@@ -37,7 +37,7 @@ impl MissingDocument {
 #[derive(Debug)]
 struct Document {
     url: Url,
-    value: Value,
+    value: DocumentValue,
 }
 
 /// All documents of one description. The first one is the description itself.
@@ -56,11 +56,11 @@ pub(super) struct Library {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node<'a> {
     pub(super) document: usize,
-    pub(super) value: &'a Value,
+    pub(super) value: &'a DocumentValue,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn at(self, value: &'a Value) -> Self {
+    pub(super) fn at(self, value: &'a DocumentValue) -> Self {
         Self { value, ..self }
     }
 
@@ -69,23 +69,23 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn text(self, key: &str) -> Option<&'a str> {
-        self.value.get(key).and_then(Value::as_str)
+        self.value.get(key).and_then(DocumentValue::as_str)
     }
 
     pub(super) fn flag(self, key: &str) -> bool {
-        self.value.get(key) == Some(&Value::Bool(true))
+        self.value.get(key).and_then(DocumentValue::as_bool) == Some(true)
     }
 
     /// The items of a list. Anything else has none.
     pub(super) fn items(self) -> impl Iterator<Item = Self> {
-        let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
+        let items = self.value.as_array().unwrap_or_default();
         items.iter().map(move |value| self.at(value))
     }
 
     /// The members of an object. Anything else has none.
     pub(super) fn members(self) -> impl Iterator<Item = (&'a str, Self)> {
-        let members = self.value.as_object().into_iter().flatten();
-        members.map(move |(key, value)| (key.as_str(), self.at(value)))
+        let members = self.value.as_object().into_iter().flat_map(Members::iter);
+        members.map(move |(key, value)| (key, self.at(value)))
     }
 }
 
@@ -99,10 +99,10 @@ pub(super) struct Place {
 impl Library {
     /// Of a single document.
     #[cfg(test)]
-    pub(super) fn of(value: Value) -> Self {
+    pub(super) fn of(value: &serde_json::Value) -> Self {
         let url = Url::parse("https://api.example/openapi.json").expect("it is a URL");
         let mut library = Self::empty();
-        library.add(url, value);
+        library.add(url, DocumentValue::of(value));
         library
     }
 
@@ -125,15 +125,17 @@ impl Library {
     /// Reads the first document and, level by level, all that it refers to.
     pub(super) async fn load(
         first: &Url,
-        bytes: &[u8],
+        bytes: Bytes,
         documents: &dyn Documents,
     ) -> Result<Self, TextError> {
         let mut library = Self::empty();
         let mut first = first.clone();
         first.set_fragment(None);
-        let mut open = library.take_in(first.clone(), text::parse(bytes)?);
-        let mut asked = HashSet::from([first.to_string()]);
         let mut total = bytes.len();
+        let parsed = text::parse(&bytes)?;
+        drop(bytes);
+        let mut open = library.take_in(first.clone(), parsed);
+        let mut asked = HashSet::from([first.to_string()]);
         while !open.is_empty() {
             let mut level = std::mem::take(&mut open);
             level.retain(|url| asked.insert(url.to_string()));
@@ -174,7 +176,7 @@ impl Library {
     }
 
     /// Takes in a document. Returns the documents that it refers to.
-    fn add(&mut self, url: Url, value: Value) -> Vec<Url> {
+    fn add(&mut self, url: Url, value: DocumentValue) -> Vec<Url> {
         let index = self.documents.len();
         let mut scan = ReferenceScan { base: &url, others: Vec::new(), named: Vec::new() };
         scan.value(&value, KeyMeaning::Keyword, &mut String::new());
@@ -251,7 +253,7 @@ async fn fetch(first: &Url, url: &Url, documents: &dyn Documents) -> Result<Byte
 }
 
 /// Follows a JSON pointer. A token whose `~` escapes nothing is taken as it stands.
-fn follow<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
+fn follow<'a>(value: &'a DocumentValue, pointer: &str) -> Option<&'a DocumentValue> {
     let mut value = value;
     for token in pointer.split('/').skip(1) {
         let unescaped: Cow<'_, str> = if token.contains('~') {
@@ -260,8 +262,10 @@ fn follow<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
             token.into()
         };
         value = match value {
-            Value::Object(members) => members.get(&*unescaped).or_else(|| members.get(token))?,
-            Value::Array(items) => items.get(unescaped.parse::<usize>().ok()?)?,
+            DocumentValue::Object(members) => {
+                members.get(&unescaped).or_else(|| members.get(token))?
+            }
+            DocumentValue::Array(items) => items.get(unescaped.parse::<usize>().ok()?)?,
             _ => return None,
         };
     }
@@ -284,14 +288,14 @@ struct ReferenceScan<'a> {
 }
 
 impl ReferenceScan<'_> {
-    fn value(&mut self, value: &Value, meaning: KeyMeaning, pointer: &mut String) {
+    fn value(&mut self, value: &DocumentValue, meaning: KeyMeaning, pointer: &mut String) {
         let end = pointer.len();
         match value {
-            Value::Object(members) => {
+            DocumentValue::Object(members) => {
                 if meaning == KeyMeaning::Keyword {
                     self.references(members, pointer);
                 }
-                for (key, value) in members {
+                for (key, value) in members.iter() {
                     let is_keyword = meaning == KeyMeaning::Keyword;
                     if is_keyword && is_data(key) || !(value.is_object() || value.is_array()) {
                         continue;
@@ -302,7 +306,7 @@ impl ReferenceScan<'_> {
                     pointer.truncate(end);
                 }
             }
-            Value::Array(items) => {
+            DocumentValue::Array(items) => {
                 for (index, value) in items.iter().enumerate() {
                     pointer.push('/');
                     pointer.push_str(&index.to_string());
@@ -314,8 +318,8 @@ impl ReferenceScan<'_> {
         }
     }
 
-    fn references(&mut self, members: &Map<String, Value>, pointer: &str) {
-        let text = |key: &str| members.get(key).and_then(Value::as_str);
+    fn references(&mut self, members: &Members, pointer: &str) {
+        let text = |key: &str| members.get(key).and_then(DocumentValue::as_str);
         if let Some(reference) = text("$ref")
             && !reference.starts_with('#')
             && let Ok(mut url) = self.base.join(reference)
@@ -371,7 +375,7 @@ mod tests {
     use bytes::Bytes;
     use futures::future::{BoxFuture, FutureExt as _};
     use gatefold_core::BoxError;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -388,13 +392,13 @@ mod tests {
         let fixtures = Fixtures(others.iter().cloned().collect());
         let url = Url::parse(first).unwrap();
         let text = value.to_string();
-        let loading = Library::load(&url, text.as_bytes(), &fixtures);
+        let loading = Library::load(&url, Bytes::from(text), &fixtures);
         loading.now_or_never().unwrap().unwrap()
     }
 
     #[test]
     fn references_are_followed_with_their_escapes() {
-        let library = Library::of(json!({
+        let library = Library::of(&json!({
             "a/b": { "c~d": 1, "é f": 2, "g%h": 3 },
             "list": [{ "$ref": "#/a~1b" }],
             "circle": { "$ref": "#/circle" },
@@ -413,7 +417,7 @@ mod tests {
             ("#none", "`#none` leads nowhere"),
             ("other.json", "the document `other.json` could not be had"),
         ] {
-            let value = json!({ "$ref": reference });
+            let value = DocumentValue::of(&json!({ "$ref": reference }));
             let found = library.resolve(Node { document: 0, value: &value });
             assert_eq!(found.map_or_else(|why| why, |node| node.value.to_string()), expected);
         }

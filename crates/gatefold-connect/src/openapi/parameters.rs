@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::library::Node;
 use super::schema::{Direction, Schemas};
+use super::value::DocumentValue;
 use crate::action::{ParameterPlace, ParameterSpec, SecurityScheme, Style};
 
 /// Headers that OpenAPI describes elsewhere (3.1.1, section 4.8.12.1).
@@ -173,10 +174,10 @@ fn parameter<'a>(
 
 /// The style and `explode`, where they differ from the defaults.
 fn style(node: Node<'_>, spec: &mut ParameterSpec) {
-    let style = node.value.get("style").cloned();
+    let style = node.value.get("style").map(DocumentValue::to_json);
     let style: Option<Style> = style.and_then(|style| serde_json::from_value(style).ok());
     spec.style = style.filter(|style| *style != spec.style());
-    let explode = node.value.get("explode").and_then(Value::as_bool);
+    let explode = node.value.get("explode").and_then(DocumentValue::as_bool);
     spec.explode = explode.filter(|explode| *explode != spec.explode());
 }
 
@@ -216,7 +217,7 @@ fn examples(node: Node<'_>, members: &mut Map<String, Value>) {
     let named = node.get("examples").into_iter().flat_map(Node::members);
     let named = named.filter_map(|(_, example)| example.value.get("value"));
     let all = node.value.get("example").into_iter().chain(named);
-    let kept: Vec<&Value> =
+    let kept: Vec<&DocumentValue> =
         all.filter(|one| !one.is_null() && one.to_string().len() <= LIMIT).take(3).collect();
     if !kept.is_empty() {
         members.insert("examples".to_owned(), json!(kept));

@@ -1,6 +1,7 @@
 //! What an operation answers: media types, the schema of a good answer, what failures mean.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use gatefold_catalog::one_line;
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::bodies::MediaKind;
 use super::library::{Library, Node};
 use super::schema::{Direction, Schemas};
+use super::value::DocumentValue;
 use crate::action::ResultShape;
 
 /// How many media types an operation asks for.
@@ -23,7 +25,7 @@ const COMPOSITION_DEPTH: usize = 8;
 pub(super) struct Responses {
     pub(super) accept: Vec<String>,
     pub(super) failures: BTreeMap<String, String>,
-    pub(super) output_schema: Option<String>,
+    pub(super) output_schema: Option<Arc<str>>,
     pub(super) shape: ResultShape,
 }
 
@@ -123,7 +125,7 @@ fn good_answer<'a>(
 #[derive(Debug)]
 pub(super) struct Outputs {
     limit: usize,
-    written: HashMap<*const Value, (String, ResultShape)>,
+    written: HashMap<*const DocumentValue, (Arc<str>, ResultShape)>,
 }
 
 impl Outputs {
@@ -137,7 +139,7 @@ impl Outputs {
         &mut self,
         schemas: &mut Schemas<'a>,
         node: Node<'a>,
-    ) -> Option<(String, ResultShape)> {
+    ) -> Option<(Arc<str>, ResultShape)> {
         let whole = schemas.library().resolve(node).ok()?;
         let key = std::ptr::from_ref(whole.value);
         if let Some(known) = self.written.get(&key) {
@@ -153,7 +155,7 @@ impl Outputs {
                 json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] })
             }
         };
-        let text = schemas.write_within(&schema, Direction::Answer, self.limit);
+        let text = Arc::<str>::from(schemas.write_within(&schema, Direction::Answer, self.limit));
         // What an answer's schema lost costs no call anything.
         schemas.take_notes();
         for note in before {
@@ -183,11 +185,13 @@ fn is_object<'a>(library: &'a Library, node: Node<'a>, depth: usize) -> Option<b
         return Some(false);
     }
     match node.value.get("type") {
-        Some(Value::String(one)) => return Some(one == "object"),
-        Some(Value::Array(list)) => return Some(list.len() == 1 && list[0] == "object"),
+        Some(DocumentValue::String(one)) => return Some(**one == *"object"),
+        Some(DocumentValue::Array(list)) => {
+            return Some(list.len() == 1 && list[0].as_str() == Some("object"));
+        }
         _ => {}
     }
-    let has = |key: &str| node.value.get(key).is_some_and(Value::is_object);
+    let has = |key: &str| node.value.get(key).is_some_and(DocumentValue::is_object);
     if has("properties") || has("additionalProperties") {
         return Some(true);
     }

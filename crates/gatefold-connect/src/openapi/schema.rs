@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::library::{Library, Node, Place};
+use super::value::{DocumentValue, Members};
 
 mod assembly;
 mod enumeration;
@@ -158,9 +159,9 @@ impl<'a> Schemas<'a> {
 
     fn schema(&mut self, node: Node<'a>, direction: Direction, depth: usize) -> Value {
         let members = match node.value {
-            Value::Object(members) => members,
-            Value::Bool(false) => return Value::Bool(false),
-            Value::Bool(true) => return json!({}),
+            DocumentValue::Object(members) => members,
+            DocumentValue::Bool(false) => return Value::Bool(false),
+            DocumentValue::Bool(true) => return json!({}),
             _ => {
                 self.note("a schema that is no object was dropped");
                 return json!({});
@@ -174,7 +175,7 @@ impl<'a> Schemas<'a> {
             return self.reference(node, reference, direction, depth);
         }
         let mut out = Map::new();
-        for (key, value) in members {
+        for (key, value) in members.iter() {
             if let Some(keyword) = Keyword::of(key) {
                 self.keyword(key, keyword, node.at(value), direction, depth, &mut out);
             }
@@ -194,7 +195,7 @@ impl<'a> Schemas<'a> {
         enumeration::fit(&mut out);
         if let Some(example) = node.value.get("example")
             && !out.contains_key("examples")
-            && is_short(example)
+            && is_short(&example.to_json())
         {
             out.insert("examples".to_owned(), json!([example]));
         }
@@ -217,7 +218,7 @@ impl<'a> Schemas<'a> {
             }
         };
         let Value::Object(mut out) = target else { return target };
-        for (key, value) in node.value.as_object().into_iter().flatten() {
+        for (key, value) in node.value.as_object().into_iter().flat_map(Members::iter) {
             let keyword = Keyword::of(key);
             let counts = self.siblings == Siblings::Count || keyword == Some(Keyword::Annotation);
             if let Some(keyword) = keyword.filter(|_| counts) {

@@ -6,6 +6,7 @@ use url::{ParseError, Url};
 
 use super::library::{Library, Node};
 use super::parameters::placeholders;
+use super::value::DocumentValue;
 
 /// The URL of an operation's server, without a slash at its end: the operation's own, its path's, else the
 /// description's. Of several the first that can be used counts, but one with TLS before one without. `levels`
@@ -99,8 +100,8 @@ fn filled(server: Node<'_>, overrides: &BTreeMap<String, String>) -> Option<Stri
         let first = || variable?.get("enum")?.items().next()?.value.as_str();
         let default = variable.and_then(|variable| variable.value.get("default"));
         let default = default.and_then(|default| match default {
-            serde_json::Value::String(text) => Some(text.clone()),
-            serde_json::Value::Number(number) => Some(number.to_string()),
+            DocumentValue::String(text) => Some((**text).to_owned()),
+            DocumentValue::Number(number) => Some(number.to_string()),
             _ => None,
         });
         let value =

@@ -1,6 +1,6 @@
 //! The text of a document, JSON or YAML, to a value.
 
-use serde_json::Value;
+use super::value::DocumentValue;
 
 mod indentation;
 mod json;
@@ -28,13 +28,13 @@ pub enum TextError {
 /// A text that was read.
 #[derive(Debug)]
 pub(super) struct ParsedText {
-    pub(super) value: Value,
+    pub(super) value: DocumentValue,
     /// What had to be repaired first.
     pub(super) repair: Option<String>,
 }
 
-impl From<Value> for ParsedText {
-    fn from(value: Value) -> Self {
+impl From<DocumentValue> for ParsedText {
+    fn from(value: DocumentValue) -> Self {
         Self { value, repair: None }
     }
 }

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
 use gatefold_core::{BoxError, Timestamp};
 use gatefold_egress::{HttpClient, HttpRequest};
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use http::header::ACCEPT;
 use http::{HeaderValue, Method};
 use serde_json::value::RawValue;

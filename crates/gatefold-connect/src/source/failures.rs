@@ -3,7 +3,7 @@
 
 use gatefold_core::{AnswerFault, CallEffect, CallError, Target, UnsentCause, with_causes};
 use gatefold_egress::{EgressError, FirstRedirect};
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use http::StatusCode;
 
 use super::HttpApi;

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use gatefold_core::{CallError, Target, with_causes};
 use gatefold_dispatch::CallContext;
 use gatefold_egress::{BodyEnd, EgressError, HttpResponse};
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;

@@ -1,9 +1,10 @@
 use std::sync::Arc;
 
-use gatefold_catalog::{GroupRules, KindName, Manifest, Snapshot, SourceEntry, ToolSpec};
+use gatefold_catalog::{GroupRules, Manifest, Snapshot, SourceEntry, ToolSpec};
 use gatefold_core::{Domain, Timestamp};
 
 use super::*;
+use crate::test_kinds::kind_named;
 use crate::{
     AutoDisclosure, ClientLimits, FlatDisclosure, Gateway, IntentDisclosure, Names,
     NamespaceDisclosure, TypedDisclosure,
@@ -16,7 +17,7 @@ fn source(domain: &str, kind: &'static str, tools: &[(&str, &str)]) -> SourceEnt
         tools.iter().map(spec).fold(start, gatefold_catalog::ManifestBuilder::tool).build();
     SourceEntry {
         domain: Domain::parse(domain).unwrap(),
-        kind: KindName::new(kind),
+        kind: kind_named(kind),
         description: None,
         aliases: Vec::new(),
         groups: GroupRules::default(),

@@ -1,9 +1,10 @@
-use gatefold_catalog::{GroupRules, KindName, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec};
+use gatefold_catalog::{GroupRules, Manifest, Pattern, Snapshot, SourceEntry, ToolSpec};
 use gatefold_core::{Domain, Timestamp};
 use insta::assert_snapshot;
 use serde_json::Value;
 
 use super::*;
+use crate::test_kinds::kind_named;
 use crate::{FlatDisclosure, Gateway, Names, NamespaceDisclosure, TypedDisclosure};
 
 /// A name, and what it is about.
@@ -58,7 +59,7 @@ fn view() -> View {
             .fold(start, |all, (name, about)| all.tool(ToolSpec::new(*name).description(*about)));
         SourceEntry {
             domain: Domain::parse(domain).unwrap(),
-            kind: KindName::new(kind),
+            kind: kind_named(kind),
             description: None,
             aliases: Vec::new(),
             groups: GroupRules::default(),
@@ -216,7 +217,7 @@ fn crowd(tools: usize, schema_bytes: usize) -> View {
     });
     let entry = SourceEntry {
         domain: Domain::parse("many").unwrap(),
-        kind: KindName::new("mcp"),
+        kind: kind_named("mcp"),
         description: None,
         aliases: Vec::new(),
         groups: GroupRules::default(),

@@ -1,10 +1,9 @@
 //! The definitions of the meta-tools, and the instructions.
 
-use gatefold_catalog::{DomainEntry, Tool, View};
+use gatefold_catalog::{DomainEntry, MetaTool, Tool, View};
 
-use super::database::DatabaseCommand;
-use super::kinds::{DISCOVER, READ_SKILL, ResourceKind};
-use super::skills::Skills;
+use super::kinds::{DISCOVER, commands};
+use super::reading::Topics;
 use super::stubs::forms;
 use crate::arguments::{json_text, object, object_text};
 use crate::bounded::bounded;
@@ -15,65 +14,25 @@ use crate::wording::listed;
 /// The member of a definition's `_meta` that has the category, as the built-in tools have it.
 const CATEGORY: &str = "gatefold/category";
 
-const CONNECTOR_COMMANDS: [&str; 2] = [
-    "discover <name> [action] -- list actions with full parameter schemas",
-    r#"execute <name> <action> {"param": "value"} -- run an action"#,
-];
-const SERVER_COMMANDS: [&str; 2] = [
-    "discover <server> [tool] -- list tools with full parameter schemas",
-    r#"call <server> <tool> {"param": "value"} -- invoke an MCP tool"#,
-];
-
-const READ_SKILL_DESCRIPTION: &str = "\
-Read a skill: a procedure to follow, with its files and the tools that it names. Scripts are given, not run.
-
-";
-
 const CURSOR: (&str, &str) =
     ("cursor", r#"{"type":"string","description":"The last next_cursor."}"#);
 
-/// The meta-tool of a kind. There is at least one resource.
-pub(super) fn meta_tool(view: &View, kind: ResourceKind, entries: &[&DomainEntry]) -> ToolSurface {
-    let commands = match kind {
-        ResourceKind::Database => DatabaseCommand::of(view, entries),
-        ResourceKind::Connector | ResourceKind::Server => Vec::new(),
-    };
-    let (lines, subcommands): (Vec<_>, Vec<_>) = match kind {
-        ResourceKind::Connector => (CONNECTOR_COMMANDS.to_vec(), subcommands(kind).to_vec()),
-        ResourceKind::Server => (SERVER_COMMANDS.to_vec(), subcommands(kind).to_vec()),
-        ResourceKind::Database => {
-            commands.iter().map(|command| (command.line, command.name)).unzip()
-        }
-    };
-    let description = description(view, kind, entries, &lines);
+/// The meta-tool of a kind. There is at least one source.
+pub(super) fn meta_tool(
+    view: &View,
+    meta: &'static MetaTool,
+    entries: &[&DomainEntry],
+) -> ToolSurface {
+    let commands = commands(view, meta, entries);
+    let (lines, subcommands): (Vec<_>, Vec<_>) =
+        commands.iter().map(|command| (command.line, command.name)).unzip();
+    let description = description(view, meta, entries, &lines);
     let names: Vec<_> = entries.iter().map(|entry| entry.domain().as_str()).collect();
-    let (subcommand, resource) = (enumeration(&subcommands), enumeration(&names));
-    let properties = match kind {
-        ResourceKind::Connector => [
-            (
-                "action",
-                r#"{"type":"string","description":"For discover, omit it to see all actions."}"#,
-            ),
-            ("parameters", r#"{"type":"object","description":"Matching the action's schema."}"#),
-        ],
-        ResourceKind::Server => [
-            (
-                "tool",
-                r#"{"type":"string","description":"For discover, omit it to see all tools."}"#,
-            ),
-            ("parameters", r#"{"type":"object","description":"Matching the tool's schema."}"#),
-        ],
-        ResourceKind::Database => [
-            (
-                "table",
-                r#"{"type":"string","description":"For discover, omit it to see all tables."}"#,
-            ),
-            ("sql", r#"{"type":"string","description":"One statement."}"#),
-        ],
-    };
-    let given = [("subcommand", subcommand.as_str()), (kind.noun(), resource.as_str())];
-    let properties = object_text(given.into_iter().chain(properties).chain([CURSOR]));
-    let required = format!(r#"["subcommand",{}]"#, json_text(kind.noun()));
+    let (subcommand, source) = (enumeration(&subcommands), enumeration(&names));
+    let given = [("subcommand", subcommand.as_str()), (meta.noun, source.as_str())];
+    let own = meta.parameters.iter().copied();
+    let properties = object_text(given.into_iter().chain(own).chain([CURSOR]));
+    let required = format!(r#"["subcommand",{}]"#, json_text(meta.noun));
     let input = object_text([
         ("type", r#""object""#),
         ("properties", &properties),
@@ -81,21 +40,16 @@ pub(super) fn meta_tool(view: &View, kind: ResourceKind, entries: &[&DomainEntry
     ]);
     let tools: Vec<&Tool> = entries.iter().flat_map(|entry| view.tools_in(entry)).collect();
     let annotations = hints::of_calling(&tools);
-    let (name, description) = (json_text(kind.meta_tool()), json_text(&description));
-    let meta = object_text([(CATEGORY, name.as_str())]);
+    let (name, description) = (json_text(meta.name), json_text(&description));
+    let category = object_text([(CATEGORY, name.as_str())]);
     let definition = object([
         ("name", name.as_str()),
         ("description", &description),
         ("inputSchema", &input),
         ("annotations", &annotations),
-        ("_meta", &meta),
+        ("_meta", &category),
     ]);
-    ToolSurface { name: kind.meta_tool().to_owned(), definition }
-}
-
-/// The subcommands of `connector` or `mcp`.
-pub(super) fn subcommands(kind: ResourceKind) -> [&'static str; 2] {
-    [DISCOVER, kind.calling()]
+    ToolSurface { name: meta.name.to_owned(), definition }
 }
 
 fn enumeration(values: &[&str]) -> String {
@@ -105,53 +59,49 @@ fn enumeration(values: &[&str]) -> String {
 
 fn description(
     view: &View,
-    kind: ResourceKind,
+    meta: &'static MetaTool,
     entries: &[&DomainEntry],
     lines: &[&str],
 ) -> String {
-    let start = match kind {
-        ResourceKind::Connector => "Interact with external services. Available connectors:",
-        ResourceKind::Database => "Query connected databases. Available databases:",
-        ResourceKind::Server => "Interact with MCP servers. Available servers:",
-    };
+    let (summary, noun) = (meta.summary, meta.noun);
     let lines = lines.join("\n  ");
-    let noun = kind.noun();
     bounded(
-        forms(view, kind, entries),
+        forms(view, meta, entries),
         DESCRIPTION_BYTES,
-        |stubs| format!("{start}{stubs}\n\nSubcommands:\n  {lines}"),
+        |stubs| format!("{summary} Available {noun}s:{stubs}\n\nSubcommands:\n  {lines}"),
         |count| {
             format!("\n  +{count} more, which '{noun}' names: {DISCOVER} any to see what it has")
         },
     )
 }
 
-/// `read_skill`, with the stubs. There is at least one skill.
-pub(super) fn read_skill(skills: &Skills<'_>) -> ToolSurface {
-    let description = skills.stubs(READ_SKILL_DESCRIPTION, DESCRIPTION_BYTES);
-    let names: Vec<_> = skills.names().collect();
+/// A tool that reads topics, with their stubs. There is at least one topic.
+pub(super) fn reading_tool(topics: &Topics<'_>) -> ToolSurface {
+    let tool = topics.tool;
+    let description = topics.stubs(&format!("{}\n\n", tool.summary), DESCRIPTION_BYTES);
+    let names: Vec<_> = topics.names().collect();
     let name = enumeration(&names);
-    let properties = object_text([
-        ("name", name.as_str()),
-        ("file", r#"{"type":"string","description":"One of its files, as the skill lists them."}"#),
-        CURSOR,
-    ]);
+    let file = format!(
+        r#"{{"type":"string","description":"One of its files, as the {} lists them."}}"#,
+        tool.noun
+    );
+    let properties = object_text([("name", name.as_str()), ("file", &file), CURSOR]);
     let input = object_text([("type", r#""object""#), ("properties", properties.as_str())]);
-    let (name, description) = (json_text(READ_SKILL), json_text(&description));
+    let (name, description) = (json_text(tool.name), json_text(&description));
     let definition = object([
         ("name", name.as_str()),
         ("description", &description),
         ("inputSchema", &input),
         ("annotations", hints::READING),
     ]);
-    ToolSurface { name: READ_SKILL.to_owned(), definition }
+    ToolSurface { name: tool.name.to_owned(), definition }
 }
 
 /// How the meta-tools are used. Nothing without any.
-pub(super) fn usage(kinds: &[ResourceKind]) -> String {
-    let names = kinds.iter().map(|kind| kind.meta_tool());
+pub(super) fn usage(meta_tools: &[&MetaTool]) -> String {
+    let names = meta_tools.iter().map(|meta| meta.name);
     let names = listed(names, usize::MAX, str::len);
-    if kinds.is_empty() {
+    if meta_tools.is_empty() {
         return String::new();
     }
     format!(

@@ -1,114 +1,82 @@
-//! What each kind of source is to a model.
+//! The kinds of sources in a view, as they brought themselves.
 
-use gatefold_catalog::{DomainEntry, KindName, View};
+use gatefold_catalog::{Action, Command, DomainEntry, MetaTool, ReadingTool, ToolPlace, View};
 
-/// The meta-tool for skills, and the tool of a folder of skills that it calls.
-pub(super) const READ_SKILL: &str = "read_skill";
-
-/// The meta-tools' names. No other tool at the top level has one of them.
-pub(super) const META_TOOLS: [&str; 4] = ["connector", "database", "mcp", READ_SKILL];
-
-/// The subcommand that looks something up.
+/// The subcommand that looks something up. Every meta-tool has it.
 pub(super) const DISCOVER: &str = "discover";
 
-/// Where the tools of a source are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolPlace {
-    /// At the top level, in any mode.
-    Top,
-    /// Behind the meta-tool of a kind, or at the top level in the legacy mode.
-    Behind(ResourceKind),
-    /// Behind `read_skill`.
-    Skills,
+/// The meta-tools for the sources of a view, in the order of surfaces.
+pub(super) fn meta_tools(view: &View) -> Vec<&'static MetaTool> {
+    let tools = view.domains().filter_map(|entry| entry.kind().meta_tool());
+    let mut tools: Vec<_> = tools.collect();
+    tools.sort_by_key(|tool| (tool.order, tool.name));
+    tools.dedup_by_key(|tool| tool.name);
+    tools
 }
 
-impl ToolPlace {
-    /// A kind that an embedder brings is a connector.
-    pub(super) fn of(kind: KindName) -> Self {
-        match kind.as_str() {
-            "builtin" | "results" => Self::Top,
-            "database" => Self::Behind(ResourceKind::Database),
-            "mcp" => Self::Behind(ResourceKind::Server),
-            "skills" => Self::Skills,
-            _ => Self::Behind(ResourceKind::Connector),
-        }
+/// The tools that read what the sources of a view have, by their names.
+pub(super) fn reading_tools(view: &View) -> Vec<&'static ReadingTool> {
+    let mut tools: Vec<_> = view.domains().filter_map(reading_tool).collect();
+    tools.sort_by_key(|tool| tool.name);
+    tools.dedup_by_key(|tool| tool.name);
+    tools
+}
+
+pub(super) fn reading_tool(entry: &DomainEntry) -> Option<&'static ReadingTool> {
+    match entry.kind().place() {
+        ToolPlace::Read(tool) => Some(tool),
+        ToolPlace::Top | ToolPlace::Behind(_) => None,
     }
 }
 
-/// A kind of resource that has a meta-tool with subcommands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ResourceKind {
-    Connector,
-    Database,
-    Server,
+/// Whether a source is one of those that a meta-tool stands for.
+pub(super) fn is_behind(entry: &DomainEntry, meta: &MetaTool) -> bool {
+    entry.kind().meta_tool().is_some_and(|own| own.name == meta.name)
 }
 
-impl ResourceKind {
-    pub(super) const ALL: [Self; 3] = [Self::Connector, Self::Database, Self::Server];
+/// The sources behind a meta-tool: those with a visible tool, and those that have listed nothing so far.
+pub(super) fn sources<'a>(view: &'a View, meta: &MetaTool) -> Vec<&'a DomainEntry> {
+    let has_tools =
+        |entry: &&DomainEntry| entry.manifest().is_none() || view.tools_in(entry).next().is_some();
+    view.domains().filter(|entry| is_behind(entry, meta)).filter(has_tools).collect()
+}
 
-    /// The kind that a meta-tool is for.
-    pub(super) fn of_meta_tool(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.meta_tool() == name)
-    }
-
-    /// The meta-tool's name, which is its category too.
-    pub(super) const fn meta_tool(self) -> &'static str {
-        match self {
-            Self::Connector => "connector",
-            Self::Database => "database",
-            Self::Server => "mcp",
+/// The subcommands for these sources.
+pub(super) fn commands(
+    view: &View,
+    meta: &'static MetaTool,
+    entries: &[&DomainEntry],
+) -> Vec<&'static Command> {
+    let is_there = |command: &&Command| match command.action {
+        Action::Call(call) if call.is_optional => {
+            entries.iter().any(|entry| view.tool_named(entry.domain(), call.tool).is_some())
         }
-    }
+        _ => true,
+    };
+    meta.commands.iter().filter(is_there).collect()
+}
 
-    /// What one resource is called, as a parameter and in a sentence.
-    pub(super) const fn noun(self) -> &'static str {
-        match self {
-            Self::Connector => "connector",
-            Self::Database => "database",
-            Self::Server => "server",
-        }
-    }
+/// The subcommand that calls a tool with this name of its own, and no other.
+pub(super) fn command_for(meta: &MetaTool, tool: &str) -> Option<&'static Command> {
+    let calls =
+        |command: &&Command| matches!(command.action, Action::Call(call) if call.tool == tool);
+    meta.commands.iter().find(calls)
+}
 
-    /// What a resource has, as a parameter and in a sentence.
-    pub(super) const fn part(self) -> &'static str {
-        match self {
-            Self::Connector => "action",
-            Self::Database => "table",
-            Self::Server => "tool",
-        }
-    }
+/// The subcommand that calls whatever tool is named.
+pub(super) fn calling(meta: &MetaTool) -> Option<&'static Command> {
+    meta.commands.iter().find(|command| matches!(command.action, Action::CallNamed))
+}
 
-    /// The subcommand that calls what was discovered.
-    pub(super) const fn calling(self) -> &'static str {
-        match self {
-            Self::Connector => "execute",
-            Self::Database => "query",
-            Self::Server => "call",
-        }
-    }
+/// What reads a part of a schema by its path, where tools are described.
+pub(super) fn reader(meta: &MetaTool) -> Option<String> {
+    let describes = |command: &&Command| matches!(command.action, Action::Describe);
+    let command = meta.commands.iter().find(describes)?.name;
+    Some(format!("{} with the subcommand `{command}`, the `{}`", meta.name, meta.part))
+}
 
-    /// What reads a part of a schema by its path. A database's schemas are short and ours.
-    pub(super) fn reader(self) -> Option<String> {
-        let (meta, part) = (self.meta_tool(), self.part());
-        (self != Self::Database)
-            .then(|| format!("{meta} with the subcommand `{DISCOVER}`, the `{part}`"))
-    }
-
-    /// All parameters of the meta-tool.
-    pub(super) const fn parameters(self) -> [&'static str; 5] {
-        match self {
-            Self::Connector => ["subcommand", "connector", "action", "parameters", "cursor"],
-            Self::Database => ["subcommand", "database", "table", "sql", "cursor"],
-            Self::Server => ["subcommand", "server", "tool", "parameters", "cursor"],
-        }
-    }
-
-    /// The resources of this kind in a view: those with a visible tool, and those that have listed
-    /// nothing so far.
-    pub(super) fn resources(self, view: &View) -> impl Iterator<Item = &DomainEntry> {
-        view.domains().filter(move |entry| {
-            ToolPlace::of(entry.kind()) == ToolPlace::Behind(self)
-                && (entry.manifest().is_none() || view.tools_in(entry).next().is_some())
-        })
-    }
+/// All parameters of a meta-tool, with the cursor at the end.
+pub(super) fn parameters(meta: &MetaTool) -> Vec<&'static str> {
+    let own = meta.parameters.iter().map(|(name, _)| *name);
+    ["subcommand", meta.noun].into_iter().chain(own).chain(["cursor"]).collect()
 }

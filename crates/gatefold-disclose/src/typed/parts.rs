@@ -1,11 +1,11 @@
-//! What a call of `connector` or `mcp` means: schemas to read, or a call of an action or tool.
+//! What a subcommand means that is about any tool of a source: schemas to read, or a call.
 
 use gatefold_catalog::{
-    DomainEntry, Request, Tool, View, object_fields, token_bound, without_spaces,
+    DomainEntry, MetaTool, Request, Tool, View, object_fields, token_bound, without_spaces,
 };
 use gatefold_core::{Operation, ToolName};
 
-use super::kinds::{DISCOVER, ResourceKind};
+use super::kinds::{DISCOVER, parameters, reader};
 use super::pages::page;
 use super::request;
 use crate::arguments::{Arguments, json_text, object_text};
@@ -19,27 +19,27 @@ const NAMED_BYTES: usize = 2000;
 /// The member of a definition's `_meta` that says which HTTP request an action is.
 const HTTP: &str = "gatefold/http";
 
-/// One connector or server that a call is about.
-pub(super) struct ResourceParts<'a> {
+/// The tools of one source that a call is about.
+pub(super) struct SourceTools<'a> {
     pub(super) view: &'a View,
-    pub(super) kind: ResourceKind,
+    pub(super) meta: &'a MetaTool,
     pub(super) entry: &'a DomainEntry,
 }
 
-impl ResourceParts<'_> {
+impl SourceTools<'_> {
     /// The schemas of one action or tool, or of all in pages.
     pub(super) fn discover(
         &self,
         arguments: &Arguments<'_>,
         budget: usize,
     ) -> Result<Reply, UsageError> {
-        arguments.only(&[&self.kind.parameters()[..], &["path"]].concat())?;
+        arguments.only(&[&parameters(self.meta)[..], &["path"]].concat())?;
         let (cursor, path) = (arguments.text("cursor")?, arguments.text("path")?);
-        let reader = self.kind.reader();
+        let reader = reader(self.meta);
         let reader = reader.as_deref();
         let resource = json_text(self.entry.domain().as_str());
-        let first = (self.kind.noun(), resource.as_str());
-        if let Some(name) = arguments.text(self.kind.part())? {
+        let first = (self.meta.noun, resource.as_str());
+        if let Some(name) = arguments.text(self.meta.part)? {
             let tool = find_in(self.view, self.entry.domain(), name.trim());
             let tool = tool.ok_or_else(|| self.unknown(name.trim()))?;
             return match path.zip(reader) {
@@ -48,7 +48,7 @@ impl ResourceParts<'_> {
             };
         }
         if path.is_some() {
-            let (meta, part) = (self.kind.meta_tool(), self.kind.part());
+            let (meta, part) = (self.meta.name, self.meta.part);
             let text = format!("Parameter 'path' of {meta} goes with one {part}, in '{part}'.");
             return Err(UsageError::new(text));
         }
@@ -57,7 +57,7 @@ impl ResourceParts<'_> {
         }
         let tools: Vec<_> = self.view.tools_in(self.entry).collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.definition().name()).collect();
-        let list = format!("{}s", self.kind.part());
+        let list = format!("{}s", self.meta.part);
         let cursor = cursor.as_deref();
         if tools.len() == 1 || fit(&tools, budget, reader) {
             let text = page(&[first], &list, &names, budget, cursor, |at| {
@@ -66,7 +66,7 @@ impl ResourceParts<'_> {
             return Ok(Reply::text(&text).showing(tools));
         }
         // Whole schemas in pages cost a model far more than it needs to find one tool.
-        let part = self.kind.part();
+        let part = self.meta.part;
         let note = json_text(&format!(
             "Too many to give their parameters at once. {DISCOVER} with '{part}' gives those of one."
         ));
@@ -77,14 +77,14 @@ impl ResourceParts<'_> {
 
     /// The call of an action or tool.
     pub(super) fn call(&self, arguments: &Arguments<'_>) -> Result<Request, UsageError> {
-        let (meta, part) = (self.kind.meta_tool(), self.kind.part());
+        let (meta, part) = (self.meta.name, self.meta.part);
         let name = arguments.text(part)?.ok_or_else(|| {
             let available = self.available();
             UsageError::new(format!("Missing parameter '{part}' of {meta}. {available}"))
         })?;
         let parsed = ToolName::parse(name.trim()).map_err(|_| self.unknown(&name))?;
         // An empty cursor was merely filled in; any other may be the tool's own parameter.
-        let own = self.kind.parameters();
+        let own = parameters(self.meta);
         let is_filled_in = arguments.text("cursor").is_ok_and(|cursor| cursor.is_none());
         let own = if is_filled_in { &own[..] } else { &own[..own.len() - 1] };
         let place = ArgumentPlace { meta, parameter: "parameters", own };
@@ -102,7 +102,7 @@ impl ResourceParts<'_> {
         }
         let names = self.view.tools_in(self.entry).map(|tool| tool.definition().name());
         let names = listed(names, NAMED_BYTES, str::len);
-        format!("Available {}s of '{}': {names}", self.kind.part(), self.entry.domain())
+        format!("Available {}s of '{}': {names}", self.meta.part, self.entry.domain())
     }
 
     fn not_known_yet(&self) -> String {
@@ -112,7 +112,7 @@ impl ResourceParts<'_> {
     }
 
     fn unknown(&self, name: &str) -> UsageError {
-        let (domain, part, noun) = (self.entry.domain(), self.kind.part(), self.kind.noun());
+        let (domain, part, noun) = (self.entry.domain(), self.meta.part, self.meta.noun);
         let within = self.view.within(domain);
         let long = ToolName::parse(&format!("{domain}__{name}")).ok();
         let nearest = long.and_then(|long| within.resolve(&long).err());
@@ -122,7 +122,7 @@ impl ResourceParts<'_> {
             self.available()
         } else {
             let names = nearest.iter().map(|tool| tool.definition().name());
-            let (names, meta) = (choice(names), self.kind.meta_tool());
+            let (names, meta) = (choice(names), self.meta.name);
             format!("Did you mean {names}? The subcommand '{DISCOVER}' of {meta} shows all.")
         };
         UsageError::new(format!("Unknown {part} {} of {noun} '{domain}'. {advice}", quoted(name)))

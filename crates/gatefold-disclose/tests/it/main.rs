@@ -12,6 +12,7 @@ use libtest_mimic::{Arguments, Trial};
 mod catalogue;
 mod chance;
 mod claims;
+mod kinds;
 mod lines;
 mod named_tools;
 mod rebuilds;

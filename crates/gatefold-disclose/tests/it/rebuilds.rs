@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use gatefold_catalog::{KindName, Manifest, Pattern, ServerInfo, View};
+use gatefold_catalog::{Manifest, Pattern, ServerInfo, View};
 use gatefold_core::Domain;
 use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, FlatDisclosure, Gateway, IntentDisclosure, Names,
-    NamespaceDisclosure, SkillMode, Surface, ToolMode, ToolModes, TypedDisclosure,
+    NamespaceDisclosure, Surface, ToolModes, TypedDisclosure,
 };
 use serde_json::{Value, json};
 
 use crate::catalogue::{Source, manifest, view};
 use crate::chance::Chance;
+use crate::kinds::kind_named;
 
 const REBUILDS: usize = 100;
 
@@ -21,9 +22,8 @@ const LARGE_SURFACE: usize = 500;
 const LARGE_STEP: usize = 50;
 
 pub(crate) fn disclosures() -> Vec<(&'static str, Box<dyn Disclosure>)> {
-    let legacy = ToolMode::Legacy;
-    let skills = SkillMode::Inline;
-    let modes = ToolModes { connectors: legacy, databases: legacy, mcp: legacy, skills };
+    let legacy = ["connector", "database", "mcp"].into();
+    let modes = ToolModes { legacy, inline: ["read_skill"].into() };
     let pinned = vec![Pattern::new("*__*_1*")].into();
     let auto = |flat_tokens| Box::new(AutoDisclosure { gateway: Gateway::default(), flat_tokens });
     vec![
@@ -138,7 +138,7 @@ pub(crate) fn generated() -> Vec<Source> {
         };
         let manifest = Arc::new(manifest(&server, &[&tools]));
         let domain = Domain::parse(&format!("source_{number}")).unwrap();
-        Source { domain, kind: KindName::new(kind), server, tools, manifest }
+        Source { domain, kind: kind_named(kind), server, tools, manifest }
     };
     kinds.into_iter().cycle().take(9).enumerate().map(source).collect()
 }

@@ -12,7 +12,6 @@ mod nesting;
 mod obligations;
 mod operations;
 mod parked;
-mod past;
 mod permits;
 mod questions;
 mod records;

@@ -12,13 +12,12 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     Answer, AskError, AuditError, AuditLog, AuditOutcome, AuditSlot, CallClosed, CallOpened,
-    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, NoUsedTools,
-    Peer, Ports, Question, QuestionMode, SealKey, Setup, SourceReport, SourceSetup,
+    Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits, Peer, Ports,
+    Question, QuestionMode, SealKey, Setup, SourceReport, SourceSetup,
 };
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use crate::approvals::MemoryApprovals;
-use crate::past::MemoryPast;
 use crate::source::{FakeSource, raw};
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
@@ -32,8 +31,6 @@ pub(crate) struct World {
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) approvals: Arc<MemoryApprovals>,
     pub(crate) limits: Limits,
-    pub(crate) past: Arc<MemoryPast>,
-    pub(crate) learns: bool,
 }
 
 impl World {
@@ -46,16 +43,13 @@ impl World {
     pub(crate) fn with_limits(sources: &[&Arc<FakeSource>], limits: Limits) -> Self {
         let clock = Arc::new(ManualClock::at(START));
         let (log, approvals) = (Arc::<MemoryLog>::default(), Arc::<MemoryApprovals>::default());
-        let past = Arc::<MemoryPast>::default();
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
             approvals: approvals.clone(),
             clock: clock.clone(),
-            past: past.clone(),
-            used: Arc::new(NoUsedTools),
             seal: SealKey::new([7; 32]),
         });
-        let world = Self { dispatcher, log, clock, approvals, limits, past, learns: false };
+        let world = Self { dispatcher, log, clock, approvals, limits };
         world.install(sources, &[]);
         world
     }
@@ -77,7 +71,7 @@ impl World {
         self.dispatcher.install(Setup {
             policy,
             limits: self.limits,
-            learns: self.learns,
+            learns: false,
             encoder: None,
             texts: None,
             sources: sources.collect(),

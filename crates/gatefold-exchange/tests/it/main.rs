@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod hidden;
+mod past;
 mod results;
 mod searches;
 mod turns;

@@ -13,8 +13,8 @@ use gatefold_dispatch::{
     StoredResult, StoredResults,
 };
 use gatefold_exchange::{
-    Exchange, READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource, Scope, ToolAnswer,
-    read_result_id,
+    Exchange, LearningPorts, READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource,
+    Scope, ToolAnswer, read_result_id,
 };
 use gatefold_results::TokenBudget;
 use gatefold_worker::{Task, WorkerPool, WorkerProgram, WorkerSettings};
@@ -110,7 +110,8 @@ fn kept_with(format: ResultFormat, workers: WorkerPool) -> Kept {
     let source: Arc<dyn Source> =
         StatelessAdapter::new(source, settings, Arc::new(NoManifests), clock.clone());
     let world = World::new().and(vec![source]);
-    let exchange = Exchange::keeping(keeper, world.dispatcher, standard());
+    let exchange =
+        Exchange::keeping(keeper, LearningPorts::default(), world.dispatcher, standard());
     Kept { exchange, port, clock }
 }
 

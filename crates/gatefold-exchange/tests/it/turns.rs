@@ -2,12 +2,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{CallError, ClientName, Outcome, Principal, ToolName, UserId};
+use gatefold_core::{AgentId, CallError, ClientName, Outcome, Principal, ToolName, UserId};
 use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Reply, Step, Surface, UsageError};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
-    Audience, CallObserver, ClientProfile, ClientProfiles, Disclosures, Exchange, List,
-    NamingScheme, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
+    AgentProfile, AgentProfiles, Audience, CallObserver, ClientProfile, ClientProfiles,
+    Disclosures, Exchange, List, NamingScheme, Scope, TaskSupport, ToolAnswer, ToolCall, Turn,
 };
 use serde_json::value::RawValue;
 
@@ -219,4 +219,30 @@ async fn a_profile_of_a_disclosure_that_nobody_registered_is_refused() {
     let profile = ClientProfile { disclosure: Some("loud".to_owned()), ..ClientProfile::default() };
     let error = ClientProfiles::new([(ClientName::new("x"), profile)], &standard()).unwrap_err();
     assert_eq!(error.to_string(), "there is no disclosure `loud`: use `gateway` or `flat`");
+}
+
+#[tokio::test]
+async fn what_changes_after_an_audience_was_resolved_counts_for_its_next_turn() {
+    let world = World::new();
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let audience = exchange.audience(Scope::Everything, None).unwrap();
+    let name = || {
+        let turn = exchange.turn(&audience, someone("ann")).unwrap();
+        turn.audience().disclosure_name().to_string()
+    };
+    assert_eq!(name(), "gateway");
+    exchange.disclosures().set_default("flat").unwrap();
+    assert_eq!(name(), "flat");
+    let agent = AgentId::new("helper");
+    let profile = AgentProfile {
+        instructions: "Help.".into(),
+        visible_to: Vec::new(),
+        disclosure: None,
+        disclosures: standard(),
+    };
+    exchange.set_agents(AgentProfiles::new([(agent.clone(), profile)]).unwrap());
+    let audience = exchange.agent_audience(&agent, None).unwrap().unwrap();
+    assert!(exchange.turn(&audience, someone("ann")).is_some());
+    exchange.set_agents(AgentProfiles::default());
+    assert!(exchange.turn(&audience, someone("ann")).is_none(), "it is gone");
 }

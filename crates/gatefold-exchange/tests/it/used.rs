@@ -15,7 +15,7 @@ const DAY: Duration = Duration::from_hours(24);
 fn exchange(world: &World) -> (Arc<Exchange>, Audience) {
     let pinned = Pins { most_used: true, ..Pins::default() };
     let gateway: Arc<dyn Disclosure> = Arc::new(Gateway { pinned, ..Gateway::default() });
-    let exchange = Exchange::new(world.dispatcher.clone(), Disclosures::standard(&gateway));
+    let exchange = world.learning_exchange(Disclosures::standard(&gateway));
     let audience = exchange.audience(Scope::Everything, None).unwrap();
     (exchange, audience)
 }

@@ -13,12 +13,15 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
-    Dispatcher, IdentityScope, Limits, NoApprovals, NoPastQueries, Ports, SealKey, Setup, Source,
-    SourceSetup, SourceState, SourceStatus, UsedTools, UtcDay,
+    Dispatcher, IdentityScope, Limits, NoApprovals, Ports, SealKey, Setup, Source, SourceSetup,
+    SourceState, SourceStatus,
 };
+use gatefold_exchange::{Disclosures, Exchange, LearningPorts, PastQueries, UsedTools, UtcDay};
 use gatefold_policy::{Permit, Policy};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
+
+use crate::past::MemoryPast;
 
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_000_000);
 
@@ -33,6 +36,7 @@ pub(crate) struct World {
     pub(crate) dispatcher: Arc<Dispatcher>,
     pub(crate) clock: Arc<ManualClock>,
     pub(crate) used: Arc<Uses>,
+    pub(crate) past: Arc<MemoryPast>,
     log: Arc<Counts>,
 }
 
@@ -63,24 +67,23 @@ impl World {
         let dispatcher = Dispatcher::new(Ports {
             audit: log.clone(),
             approvals: Arc::new(NoApprovals),
-            past: Arc::new(NoPastQueries),
-            used: used.clone(),
             clock: clock.clone(),
             seal: SealKey::new([7; 32]),
         });
-        let world = Self { dispatcher, clock, used, log };
-        world.install(sources, policy);
+        let past = Arc::default();
+        let world = Self { dispatcher, clock, used, past, log };
+        world.install(sources, policy, false);
         world
     }
 
     /// The world with these sources besides `up`.
     pub(crate) fn and(self, others: Vec<Arc<dyn Source>>) -> Self {
         let own = Arc::new(Echo::new(0)) as Arc<dyn Source>;
-        self.install([vec![own], others].concat(), Policy::default());
+        self.install([vec![own], others].concat(), Policy::default(), false);
         self
     }
 
-    fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy) {
+    pub(crate) fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy, learns: bool) {
         let setup = |source| SourceSetup {
             source,
             kind: KindName::new("mcp"),
@@ -93,11 +96,18 @@ impl World {
         self.dispatcher.install(Setup {
             policy,
             limits: Limits::default(),
-            learns: false,
+            learns,
             encoder: None,
             texts: None,
             sources: sources.into_iter().map(setup).collect(),
         });
+    }
+
+    /// An exchange that learns from use, and remembers in memory.
+    pub(crate) fn learning_exchange(&self, disclosures: Disclosures) -> Arc<Exchange> {
+        let past: Arc<dyn PastQueries> = self.past.clone();
+        let ports = LearningPorts { past, used: self.used.clone() };
+        Exchange::learning(ports, self.dispatcher.clone(), disclosures)
     }
 
     /// Calls that were sent.

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use gatefold_core::{Secret, UserId};
-use gatefold_token::{PresentedToken, TokenKind};
+use gatefold_core::{PresentedToken, Secret, TokenKind, UserId};
 use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
+use gatefold_core::{DrawnToken, PresentedToken, TokenKind};
 use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Response, StatusCode};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use gatefold_core::{PresentedToken, TokenKind};
 use gatefold_issuer::{PasswordSignIn, ProvidedSubject, Registration};
-use gatefold_token::{PresentedToken, TokenKind};
 use serde_json::json;
 
 use crate::ask::{PUBLIC, REDIRECT};

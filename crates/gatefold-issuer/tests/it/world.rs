@@ -4,14 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{Clock as _, ManualClock, Timestamp, UserId};
+use gatefold_core::{Clock as _, DrawnToken, ManualClock, Timestamp, TokenKind, UserId};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
 use gatefold_issuer::limits::LINK_LIFE;
 use gatefold_issuer::{
     DocumentAccess, IdentityProvider, Issuer, IssuerSettings, IssuerStore as _, PasswordSignIn,
     PublicUrl, Registration,
 };
-use gatefold_token::{DrawnToken, TokenKind};
 use serde_json::Value;
 use tokio::net::TcpListener;
 

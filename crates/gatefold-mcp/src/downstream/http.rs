@@ -4,48 +4,39 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::http::request::Parts;
 use ::http::{HeaderMap, Method, Request, Response, StatusCode};
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{ConnectInfo, Path, State};
+use axum::routing::any;
+use axum::{Extension, Router};
 use futures::stream::unfold;
 use gatefold_core::{AgentId, Domain, Principal};
 use gatefold_exchange::{Audience, Scope, UnknownDisclosure};
+use gatefold_http::{
+    AuthenticationLayer, HttpEndpoint, RequestBodies, RequiredCaller, Routes, ServedApp, serve,
+};
 use percent_encoding::percent_decode_str;
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use super::callers::is_same_caller;
 use super::client::Client;
-use super::endpoint::HttpEndpoint;
-use super::guard::{self, Guard};
-use super::identity::{Authenticated, Authenticator, is_same_caller};
 use super::listening::ListenStream;
 use super::message::ClientRequest;
 use super::notices::{NoticeFeed, WantedLists};
 use super::replays::{ReplayReader, Retention};
 use super::server::Server;
 use super::sessions::{ClientSession, Sessions};
-use super::streams::{Event, empty, json, stream, turned_away};
+use super::streams::{Event, REFUSALS, empty, json, stream, turned_away};
 use crate::path::GatewayLoop;
-use crate::protocol::headers::LAST_EVENT_ID;
+use crate::protocol::headers::{LAST_EVENT_ID, SESSION_ID};
 use crate::protocol::{Era, RpcError, rpc};
-use bodies::RequestBodies;
 use headers::{RefusedResponse, accepts, not_allowed, refused, session_id};
-pub use securing::HTTPS_ONLY;
 
-mod bodies;
-mod budget;
-mod connections;
 mod headers;
-mod parting;
-mod patience;
 mod posts;
-mod proxies;
-mod securing;
-mod undated;
 
 /// How often silent sessions are looked for.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(30);
@@ -71,7 +62,6 @@ struct Endpoint(Arc<EndpointState>);
 
 struct EndpointState {
     server: Arc<Server>,
-    authenticator: Arc<dyn Authenticator>,
     sessions: Arc<Sessions>,
     retention: Retention,
     bodies: RequestBodies,
@@ -84,37 +74,34 @@ struct EndpointState {
 }
 
 /// Serves `/mcp`, `/mcp/source/{domain}`, `/mcp/agent/{agent}` and the additional routes until `shutdown` fires; then
-/// lets running calls finish.
+/// lets running calls finish. All pass the endpoint's authenticator but the routes that are declared public.
 pub async fn serve_http(
     server: Arc<Server>,
     listener: TcpListener,
     endpoint: HttpEndpoint,
-    routes: Router,
+    routes: impl Into<Routes>,
     shutdown: CancellationToken,
 ) -> std::io::Result<()> {
     let inner = Arc::new(EndpointState {
         sessions: server.sessions.clone(),
         server,
-        authenticator: endpoint.authenticator.clone(),
         retention: Retention::for_sessions(endpoint.session_idle),
         bodies: RequestBodies::new(&endpoint),
         requests: TaskTracker::new(),
         end: CancellationToken::new(),
         stopped: CancellationToken::new(),
     });
-    let app = Router::new()
-        .route("/mcp", axum::routing::any(of_everything))
-        .route("/mcp/", axum::routing::any(of_everything))
-        .route("/mcp/source/{domain}", axum::routing::any(of_one_source))
-        .route("/mcp/source/{domain}/", axum::routing::any(of_one_source))
-        .route("/mcp/agent/{agent}", axum::routing::any(of_one_agent))
-        .route("/mcp/agent/{agent}/", axum::routing::any(of_one_agent))
-        .with_state(Endpoint(inner.clone()));
-    let guard = Arc::new(Guard::new(endpoint.clone()));
-    let app = app.merge(routes).layer(axum::middleware::from_fn_with_state(guard, guard::check));
+    let authenticator = endpoint.authenticator.clone();
+    let layer = AuthenticationLayer::new(authenticator, RequiredCaller::Principal, REFUSALS);
+    let routes = routes.into().into_router(&endpoint.authenticator);
+    let app = ServedApp {
+        router: own_routes(inner.clone()).route_layer(layer).merge(routes),
+        refusals: REFUSALS,
+        exposed_headers: vec![SESSION_ID],
+    };
     let expiry = tokio::spawn(expire(inner.sessions.clone(), endpoint.session_idle));
     let _expiry = AbortOnDropHandle::new(expiry);
-    let serving = connections::serve(listener, app, &endpoint, &shutdown);
+    let serving = serve(listener, app, &endpoint, &shutdown);
     let mut serving = std::pin::pin!(serving);
     tokio::select! {
         () = &mut serving => return Ok(()),
@@ -141,6 +128,17 @@ pub async fn serve_http(
     Ok(())
 }
 
+fn own_routes(state: Arc<EndpointState>) -> Router {
+    Router::new()
+        .route("/mcp", any(of_everything))
+        .route("/mcp/", any(of_everything))
+        .route("/mcp/source/{domain}", any(of_one_source))
+        .route("/mcp/source/{domain}/", any(of_one_source))
+        .route("/mcp/agent/{agent}", any(of_one_agent))
+        .route("/mcp/agent/{agent}/", any(of_one_agent))
+        .with_state(Endpoint(state))
+}
+
 async fn expire(sessions: Arc<Sessions>, idle: Duration) {
     loop {
         tokio::time::sleep(EXPIRY_INTERVAL.min(idle)).await;
@@ -148,17 +146,24 @@ async fn expire(sessions: Arc<Sessions>, idle: Duration) {
     }
 }
 
-async fn of_everything(State(endpoint): State<Endpoint>, request: Request<Body>) -> Response<Body> {
-    endpoint.0.handle(Entrance::Scope(Scope::Everything), request).await
+async fn of_everything(
+    State(endpoint): State<Endpoint>,
+    Extension(principal): Extension<Arc<Principal>>,
+    request: Request<Body>,
+) -> Response<Body> {
+    endpoint.0.handle(Entrance::Scope(Scope::Everything), principal, request).await
 }
 
 async fn of_one_source(
     State(endpoint): State<Endpoint>,
     Path(domain): Path<String>,
+    Extension(principal): Extension<Arc<Principal>>,
     request: Request<Body>,
 ) -> Response<Body> {
     match Domain::parse(&domain) {
-        Ok(domain) => endpoint.0.handle(Entrance::Scope(Scope::Source(domain)), request).await,
+        Ok(domain) => {
+            endpoint.0.handle(Entrance::Scope(Scope::Source(domain)), principal, request).await
+        }
         Err(_) => no_such_source(),
     }
 }
@@ -166,41 +171,23 @@ async fn of_one_source(
 async fn of_one_agent(
     State(endpoint): State<Endpoint>,
     Path(agent): Path<String>,
+    Extension(principal): Extension<Arc<Principal>>,
     request: Request<Body>,
 ) -> Response<Body> {
-    endpoint.0.handle(Entrance::Agent(AgentId::new(agent)), request).await
+    endpoint.0.handle(Entrance::Agent(AgentId::new(agent)), principal, request).await
 }
 
 impl EndpointState {
     async fn handle(
         self: &Arc<Self>,
         entrance: Entrance,
+        principal: Arc<Principal>,
         request: Request<Body>,
     ) -> Response<Body> {
         let (parts, body) = request.into_parts();
-        let Authenticated { principal, validity } =
-            match self.authenticator.authenticate(&parts).await {
-                Ok(authenticated) => authenticated,
-                Err(unauthenticated) => return unauthenticated.response(),
-            };
         if let Err(GatewayLoop) = self.server.path.enter(&parts.headers) {
             return turned_away(StatusCode::LOOP_DETECTED, GatewayLoop::REASON);
         }
-        let served = self.serve(entrance, principal, parts, body);
-        match validity {
-            // Boxed, because the future of a request is moved as a whole.
-            Some(validity) => Box::pin(validity.bound(served)).await,
-            None => served.await,
-        }
-    }
-
-    async fn serve(
-        self: &Arc<Self>,
-        entrance: Entrance,
-        principal: Arc<Principal>,
-        parts: Parts,
-        body: Body,
-    ) -> Response<Body> {
         let asked = AskedSurface::of(parts.uri.query());
         let (principal, audience) = match self.entered(entrance, principal, asked) {
             Ok(entered) => entered,

@@ -11,7 +11,7 @@ use gatefold_exchange::{Audience, RegisteredTools};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::identity::{CallerKey, caller};
+use super::callers::{CallerKey, caller};
 use super::message::RequestParams;
 use super::peers::PendingQuestions;
 use super::replays::Replays;

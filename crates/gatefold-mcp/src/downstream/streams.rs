@@ -7,8 +7,10 @@ use ::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use ::http::{HeaderValue, Response, StatusCode};
 use axum::body::{Body, Bytes};
 use futures::{Stream, StreamExt as _};
+use gatefold_http::RefusalFormat;
 use tokio::time::timeout;
 
+use crate::protocol::headers::JSON;
 use crate::protocol::{RpcError, rpc};
 
 /// How long a stream may be silent before it sends a sign of life: proxies and clients give up on
@@ -82,15 +84,21 @@ pub(super) fn json(status: StatusCode, text: impl Into<Bytes>) -> Response<Body>
     response
 }
 
-/// A refusal without a message that it could answer. Clients of the protocol show the message of a
-/// JSON-RPC error, and few show any other body.
-pub(super) fn turned_away(status: StatusCode, text: impl Into<String>) -> Response<Body> {
+/// How a request is refused without a message that the refusal could answer. Clients of the protocol
+/// show the message of a JSON-RPC error, and few show any other body.
+pub(super) const REFUSALS: RefusalFormat = RefusalFormat { content_type: JSON, body: refusal_body };
+
+fn refusal_body(status: StatusCode, text: &str) -> String {
     let error = if status.is_server_error() {
         RpcError::internal(text)
     } else {
         RpcError::invalid_request(text)
     };
-    json(status, rpc::refusal(None, &error))
+    rpc::refusal(None, &error)
+}
+
+pub(super) fn turned_away(status: StatusCode, text: impl AsRef<str>) -> Response<Body> {
+    REFUSALS.response(status, text.as_ref())
 }
 
 pub(super) fn empty(status: StatusCode) -> Response<Body> {

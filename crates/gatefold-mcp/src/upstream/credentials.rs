@@ -8,7 +8,7 @@ use gatefold_dispatch::{
     Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, RefusalCause,
 };
 use gatefold_egress::challenges;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 
 use super::own_secrets;
 use super::request::WireError;

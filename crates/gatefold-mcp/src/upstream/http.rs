@@ -12,7 +12,7 @@ use ::http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use gatefold_core::Domain;
 use gatefold_dispatch::{CredentialSet, Question};
 use gatefold_egress::{HttpClient, SendError};
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use serde_json::value::RawValue;
 use tokio::sync::Semaphore;

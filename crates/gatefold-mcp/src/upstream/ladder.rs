@@ -14,7 +14,7 @@ use std::time::Duration;
 use gatefold_core::{AnswerFault, BoxError, Domain, UpstreamIdentity};
 use gatefold_dispatch::{CredentialSet, Credentials};
 use gatefold_egress::HttpClient;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use reqwest::Url;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::task::TaskTracker;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use gatefold_catalog::with_whole_pairs;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,7 +1,7 @@
 //! The secrets that a server was given, which may turn up in what it says.
 
 use gatefold_dispatch::CredentialSet;
-use gatefold_policy::secrecy::{KnownSecrets, SecretValues};
+use gatefold_secrecy::{KnownSecrets, SecretValues};
 
 use super::child_command::inherited;
 use super::settings::Transport;

@@ -9,7 +9,7 @@ use ::http::header::{HeaderName, HeaderValue, LOCATION};
 use gatefold_core::{AnswerFault, CallEffect, Hints};
 use gatefold_dispatch::{MemoryShare, ResultRoom};
 use gatefold_egress::asked_wait;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 
 use super::back_channel::BackChannel;

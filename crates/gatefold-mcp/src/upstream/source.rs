@@ -9,7 +9,7 @@ use gatefold_dispatch::{
     CredentialSet, Credentials, Manifests, SourceState, SourceStatus, StaticCredentials,
 };
 use gatefold_egress::HttpClient;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use gatefold_catalog::{LINE_LIMIT, one_line};
 use gatefold_core::Domain;
 use gatefold_dispatch::{Question, ResultRoom};
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use serde_json::value::RawValue;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::{CancellationToken, DropGuard};

@@ -13,7 +13,7 @@ use gatefold::config::{
     user_config_file,
 };
 use gatefold::files;
-use gatefold_policy::secrecy::has_secret;
+use gatefold_secrecy::has_secret;
 use serde_json::Value as Json;
 
 use super::{Finding, Level, Section};

@@ -1,8 +1,6 @@
 //! Secrets among a program's arguments.
 
-use gatefold_policy::secrecy::{
-    NameClass, has_secret, is_connection_string, is_path, is_switch, is_uuid,
-};
+use gatefold_secrecy::{NameClass, has_secret, is_connection_string, is_path, is_switch, is_uuid};
 
 use super::notation::masked;
 use super::{ReferenceWriter, header, in_place, is_secret, variable, variable_name, whole};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gatefold_policy::secrecy::REFERENCE;
+use gatefold_secrecy::REFERENCE;
 
 /// A piece of a text: literal characters, or a reference to something outside the file.
 enum NotationPart<'t> {
@@ -115,7 +115,7 @@ pub(super) fn replaced<'r>(
 
 #[cfg(test)]
 mod tests {
-    use gatefold_policy::secrecy::is_reference;
+    use gatefold_secrecy::is_reference;
 
     use super::*;
 

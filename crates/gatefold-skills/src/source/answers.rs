@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
-use gatefold_catalog::{SKILL_STUB_LENGTH, marked, skill_stub};
+use gatefold_catalog::{STUB_LENGTH, marked, topic_stub};
 use gatefold_core::Payload;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ const SCRIPT_BYTES: u64 = 16 * 1024;
 
 /// A skill in one line.
 pub(super) fn stub(skill: &Skill) -> String {
-    skill_stub(&skill.name, &skill.description, SKILL_STUB_LENGTH)
+    topic_stub(&skill.name, &skill.description, STUB_LENGTH)
 }
 
 /// The skills that a caller may see.

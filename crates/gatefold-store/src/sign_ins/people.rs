@@ -1,7 +1,6 @@
 //! People: their passwords, the links that set them, and the browsers in which they are signed in.
 
-use gatefold_core::{Digest, Timestamp, TokenId, UserId};
-use gatefold_token::{DrawnToken, TokenKind};
+use gatefold_core::{Digest, DrawnToken, Timestamp, TokenId, TokenKind, UserId};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
 

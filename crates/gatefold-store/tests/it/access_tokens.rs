@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{AgentId, ManualClock, Timestamp, UserId};
+use gatefold_core::{AgentId, ManualClock, PresentedToken, Timestamp, UserId};
 use gatefold_store::record_limits::{ACCESS_TOKENS, TOKEN_PATTERNS};
-use gatefold_store::{NewAccessToken, PresentedToken, Store, StoreError};
+use gatefold_store::{NewAccessToken, Store, StoreError};
 use sqlx::{Connection as _, Executor as _};
 use tempfile::tempdir;
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use gatefold_core::{Digest, Timestamp, TokenId, UserId};
+use gatefold_core::{Digest, PresentedToken, Timestamp, TokenId, UserId};
 use gatefold_store::record_limits::{
     BROWSERS_PER_USER, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, PEOPLE,
 };
 use gatefold_store::{
     AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
-    LinkUse, PresentedToken, Store, StoreError, TakenCode,
+    LinkUse, Store, StoreError, TakenCode,
 };
 use sqlx::Executor as _;
 use tempfile::tempdir;

@@ -14,17 +14,18 @@ use arc_swap::ArcSwap;
 use axum::extract::ConnectInfo;
 use futures::future::BoxFuture;
 use gatefold_core::{
-    Clock, Digest, Narrowing, Principal, Timestamp, TokenGrant, TokenId, UserId, network_of,
+    Clock, Digest, Narrowing, PresentedToken, Principal, Timestamp, TokenGrant, TokenId, TokenKind,
+    UserId, network_of,
 };
 use gatefold_dispatch::Dispatcher;
+use gatefold_http::{Authenticated, Authenticator, Unauthenticated, Validity};
 use gatefold_issuer::{Issuer, Resource, Scopes};
-use gatefold_mcp::{Authenticated, Authenticator, Server, Unauthenticated, Validity};
+use gatefold_mcp::Server;
 use gatefold_oauth::{TokenFault, TokenIssuers};
 use gatefold_store::record_limits::ACCESS_TOKENS;
 use gatefold_store::{
-    AccessTokenRecord, KnownToken, PresentedToken, ProvidedSubject, Store, StoreError, TokenReader,
+    AccessTokenRecord, KnownToken, ProvidedSubject, Store, StoreError, TokenReader,
 };
-use gatefold_token::TokenKind;
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
 use tokio::time::{sleep, timeout};
@@ -187,20 +188,25 @@ impl TokenGate {
     }
 
     async fn admit(&self, request: &Parts) -> Result<Authenticated, Refusal> {
+        let path = request.uri.path();
         let Authenticated { principal, validity } = match refusals::presented(request)? {
-            Presented::Own(presented) => self.find_own(&presented, request.uri.path()).await?,
+            Presented::Own(presented) => self.find_own(&presented, resource::part_at(path)).await?,
             Presented::Other(token) => self.find_issued(token, request).await?,
         };
+        // An agent's token is good where its agent is looked up, and nowhere else.
+        if principal.agent.is_some() && !resource::is_endpoint(path) {
+            return Err(Refusal::Faulty(TokenFault::Audience));
+        }
         Ok(Authenticated { principal: self.people.in_groups(principal), validity })
     }
 
     async fn find_issued(&self, token: &str, request: &Parts) -> Result<Authenticated, Refusal> {
-        let (Some(issued), Some(resource)) = (&self.issued, &self.form.resource) else {
+        let (Some(issued), Some(own)) = (&self.issued, &self.form.resource) else {
             return Err(Refusal::Mistyped);
         };
         let peer = request.extensions.get::<ConnectInfo<SocketAddr>>();
         let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
-        let address = resource.at(request.uri.path());
+        let address = own.at(resource::part_at(request.uri.path()));
         issued.find(token, network_of(peer), &address, &self.people).await
     }
 
@@ -327,7 +333,8 @@ impl Authenticator for TokenGate {
     ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
         Box::pin(async {
             let admitted = self.admit(request).await;
-            admitted.map_err(|refusal| self.form.unauthenticated(refusal, request.uri.path()))
+            let path = resource::part_at(request.uri.path());
+            admitted.map_err(|refusal| self.form.unauthenticated(refusal, path))
         })
     }
 }

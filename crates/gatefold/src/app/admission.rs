@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use futures::future::{BoxFuture, ready};
-use gatefold_core::{Clock, SystemClock};
+use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
+use gatefold_http::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_issuer::SCOPES;
-use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
 use http::request::Parts;
 
@@ -61,6 +61,10 @@ impl Authenticator for LocalUser {
         _: &'a Parts,
     ) -> BoxFuture<'a, Result<Authenticated, Unauthenticated>> {
         Box::pin(ready(Ok(self.0.local().into())))
+    }
+
+    fn is_operator(&self, _: &Principal) -> bool {
+        true
     }
 }
 

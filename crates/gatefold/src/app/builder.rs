@@ -5,8 +5,9 @@ use arc_swap::ArcSwap;
 use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_disclose::{Disclosure, Names};
 use gatefold_dispatch::{Approvals, Credentials, Dispatcher, NoCredentials, Ports};
-use gatefold_exchange::{Exchange, NamingScheme};
-use gatefold_mcp::{Authenticator, Server};
+use gatefold_exchange::{Exchange, LearningPorts, NamingScheme};
+use gatefold_http::Authenticator;
+use gatefold_mcp::Server;
 use gatefold_store::{Store, StoreOptions};
 use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 
@@ -124,8 +125,6 @@ impl AppBuilder {
         let dispatcher = Dispatcher::new(Ports {
             audit: Arc::new(store.clone()),
             approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),
-            past: Arc::new(store.clone()),
-            used: Arc::new(store.clone()),
             clock: clock.clone(),
             seal: store.seal_key(),
         });
@@ -142,7 +141,10 @@ impl AppBuilder {
             .into_iter()
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
         let results = KeptResults::new(&store, clock.clone(), &config, workers);
-        let exchange = Exchange::keeping(results.keeper().clone(), dispatcher.clone(), disclosures);
+        let learning =
+            LearningPorts { past: Arc::new(store.clone()), used: Arc::new(store.clone()) };
+        let keeper = results.keeper().clone();
+        let exchange = Exchange::keeping(keeper, learning, dispatcher.clone(), disclosures);
         let server = Server::new(exchange.clone(), factory.path().clone());
         let people = Arc::<People>::default();
         let admission = match self.authenticator {
@@ -173,7 +175,7 @@ impl AppBuilder {
             secured: OnceLock::new(),
         };
         app.apply(config).await?;
-        if let Err(error) = app.dispatcher.recollect(&Principal::local().tenant()).await {
+        if let Err(error) = app.exchange.recollect(&Principal::local().tenant()).await {
             tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
         }
         Ok(app)

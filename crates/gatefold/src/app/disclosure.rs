@@ -44,7 +44,7 @@ impl DisclosureSettings {
     fn for_agent(config: &Config, agent: &AgentConfig) -> Self {
         let mut settings = Self::of(config);
         let disclosure = &mut settings.disclosure;
-        disclosure.modes = agent.modes.over(disclosure.modes);
+        disclosure.modes = agent.modes.over(std::mem::take(&mut disclosure.modes));
         if let Some(pinned) = &agent.pinned {
             disclosure.pinned.clone_from(pinned);
         }
@@ -217,7 +217,7 @@ fn typed(config: &DisclosureSettings) -> TypedDisclosure {
     TypedDisclosure {
         limits: limits(config),
         pinned: config.disclosure.pinned.clone(),
-        modes: config.disclosure.modes,
+        modes: config.disclosure.modes.clone(),
     }
 }
 
@@ -245,8 +245,8 @@ impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
         self.current.load().interpret(view, name, arguments)
     }
 
-    fn searches(&self, name: &ToolName) -> bool {
-        self.current.load().searches(name)
+    fn searches(&self, view: &View, name: &ToolName) -> bool {
+        self.current.load().searches(view, name)
     }
 
     fn render(

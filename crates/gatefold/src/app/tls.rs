@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_mcp::{CertificateAge, ListenerTls, TlsPair, TlsPairError};
+use gatefold_http::{CertificateAge, ListenerTls, TlsPair, TlsPairError};
 
 use super::App;
 use super::watch::{ConfigWatch, SeenFiles, WatchError};

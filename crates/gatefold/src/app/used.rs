@@ -16,7 +16,7 @@ impl App {
             .filter(|(_, agent)| agent.pinned.as_ref().unwrap_or(pinned).most_used);
         let agents = agents.filter_map(|(id, _)| Principal::local().acting_as(id));
         join_all(local.into_iter().chain(agents).map(async |principal| {
-            self.dispatcher.recall_used(&principal).await;
+            self.exchange.read_used(&principal).await;
         }))
         .await;
     }

@@ -2,19 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gatefold_builtin::{BuiltinName, ToolCategory};
-use gatefold_config::{Field, Table, Text, Value, parsed};
+use gatefold_config::{Field, Table, Text, Value};
 use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
-use gatefold_disclose::{Pins, SkillMode, ToolMode, ToolModes};
+use gatefold_disclose::Pins;
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 
-use super::kinds::KindSection;
+use super::kinds::Kinds;
 use super::pins::{self, Pin};
-use super::profiles::DisclosureNames;
-use super::role::SourceRole;
+use super::sections::RegisteredNames;
 use super::sources::SourceDraft;
-use super::tool_modes::ModeOf;
+use super::tool_modes::{ModeKeys, SetModes};
 use super::{PeopleGroup, SourceConfig, SourceSection};
 
 /// The longest instructions of an agent, in bytes.
@@ -29,43 +27,23 @@ pub struct AgentConfig {
     pub visible_to: Vec<PeopleGroup>,
     /// The HTTP APIs and databases that it has. All, if there is no list.
     pub connectors: Option<Vec<Domain>>,
-    /// The categories of built-in tools that it has. All, if there is no list.
-    pub categories: Option<Vec<AgentCategory>>,
+    /// The categories of tools, and the kinds of sources by their meta-tools, that it has. All, if there is
+    /// no list.
+    pub categories: Option<AgentCategories>,
     /// The disclosure for its requests that name none.
     pub disclosure: Option<String>,
     /// Tools to show at the top level, instead of those that everybody has there.
     pub pinned: Option<Pins>,
     /// How `typed` shows each kind of source, where the agent says so.
-    pub modes: AgentModes,
+    pub modes: SetModes,
 }
 
-/// What a list of categories may name: a category of built-in tools, or a kind of source with a
-/// meta-tool of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AgentCategory {
-    Builtin(ToolCategory),
-    Kind(SourceRole),
-}
-
-/// The modes that an agent sets. They win over variables and the configuration.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct AgentModes {
-    pub connectors: Option<ToolMode>,
-    pub databases: Option<ToolMode>,
-    pub mcp: Option<ToolMode>,
-    pub skills: Option<SkillMode>,
-}
-
-impl AgentModes {
-    /// The modes of the configuration, with the agent's in their places.
-    pub fn over(self, modes: ToolModes) -> ToolModes {
-        ToolModes {
-            connectors: self.connectors.unwrap_or(modes.connectors),
-            databases: self.databases.unwrap_or(modes.databases),
-            mcp: self.mcp.unwrap_or(modes.mcp),
-            skills: self.skills.unwrap_or(modes.skills),
-        }
-    }
+/// The categories of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCategories {
+    pub words: Vec<&'static str>,
+    /// Whether one of them is a kind of sources: then it has no others.
+    pub names_kinds: bool,
 }
 
 #[derive(Deserialize, Default)]
@@ -74,67 +52,14 @@ struct AgentKeys {
     instructions: Option<Text>,
     visible_to: Vec<PeopleGroup>,
     connector_ids: Option<Vec<Text>>,
-    tool_categories: Option<Vec<AgentCategory>>,
+    tool_categories: Option<Vec<Text>>,
     disclosure: Option<Text>,
     pinned: Option<Vec<Pin>>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ModeKeys {
-    #[serde(rename = "skill_tool_mode")]
-    skills: Option<ModeOf<SkillMode>>,
-    #[serde(rename = "connector_tool_mode")]
-    connectors: Option<ModeOf<ToolMode>>,
-    #[serde(rename = "database_tool_mode")]
-    databases: Option<ModeOf<ToolMode>>,
-    #[serde(rename = "mcp_tool_mode")]
-    mcp: Option<ModeOf<ToolMode>>,
-}
-
-impl From<ModeKeys> for AgentModes {
-    fn from(keys: ModeKeys) -> Self {
-        Self {
-            connectors: keys.connectors.map(|mode| mode.0),
-            databases: keys.databases.map(|mode| mode.0),
-            mcp: keys.mcp.map(|mode| mode.0),
-            skills: keys.skills.map(|mode| mode.0),
-        }
-    }
-}
-
-/// All words that a list of categories may have.
-pub(super) const CATEGORIES: [&str; 8] = [
-    ToolCategory::Computation.as_str(),
-    ToolCategory::Web.as_str(),
-    ToolCategory::Filesystem.as_str(),
-    ToolCategory::Knowledge.as_str(),
-    ToolCategory::General.as_str(),
-    "connector",
-    "database",
-    "mcp",
-];
-
-impl AgentCategory {
-    fn parse(word: &str) -> Option<Self> {
-        let kinds = [SourceRole::Connector, SourceRole::Database, SourceRole::Mcp];
-        let kind = kinds.into_iter().find(|kind| kind.category() == Some(word));
-        let category = || ToolCategory::ALL.into_iter().find(|own| own.as_str() == word);
-        kind.map(Self::Kind).or_else(|| category().map(Self::Builtin))
-    }
-}
-
-impl<'de> Deserialize<'de> for AgentCategory {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let known: Vec<_> = CATEGORIES.iter().map(|word| format!("`{word}`")).collect();
-        let hint = format!("use {}", known.join(", "));
-        parsed(deserializer, "a category", &hint, Self::parse)
-    }
-}
-
 pub(super) fn read(
     agents: &Field<'_>,
-    disclosures: &DisclosureNames,
+    known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
 ) -> BTreeMap<AgentId, AgentConfig> {
     let Some(table) = agents.table() else { return BTreeMap::new() };
@@ -160,7 +85,7 @@ fn is_name(name: &str) -> bool {
 
 fn agent(
     mut table: Table<'_>,
-    disclosures: &DisclosureNames,
+    known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
 ) -> AgentConfig {
     let modes = table.field("model_config_json").and_then(|field| modes(&field));
@@ -178,7 +103,7 @@ fn agent(
     }
     let disclosure = keys.disclosure.map(|name| name.0);
     if let Some((name, field)) = disclosure.as_ref().zip(table.peek("disclosure")) {
-        disclosures.check(name, &field);
+        known.disclosures.check(name, &field);
     }
     let connectors = keys.connector_ids.map(|names| {
         let field = table.peek("connector_ids");
@@ -191,20 +116,38 @@ fn agent(
         });
         known.collect()
     });
+    let categories = keys.tool_categories.map(|words| {
+        categories(&words, &table.peek("tool_categories"), known.kinds)
+    });
     table.finish();
     AgentConfig {
         instructions,
         visible_to: keys.visible_to,
         connectors,
-        categories: keys.tool_categories,
+        categories,
         disclosure,
         pinned: keys.pinned.map(pins::pins),
         modes: modes.unwrap_or_default(),
     }
 }
 
+fn categories(words: &[Text], field: &Option<Field<'_>>, kinds: &Kinds) -> AgentCategories {
+    let known = kinds.categories();
+    let read = words.iter().filter_map(|Text(word)| {
+        let category = known.iter().copied().find(|own| own == word);
+        if let (None, Some(field)) = (category, field) {
+            let known: Vec<_> = known.iter().map(|word| format!("`{word}`")).collect();
+            field.fault(format!("has `{word}`, which is no category"), format!("use {}", known.join(", ")));
+        }
+        category
+    });
+    let words: Vec<_> = read.collect();
+    let is_kind = |word: &&str| kinds.meta_tools().iter().any(|meta| meta.name == **word);
+    AgentCategories { names_kinds: words.iter().any(|word| is_kind(&word)), words }
+}
+
 /// A table, or the same as a JSON text, which may have settings of other programs beside ours.
-fn modes(field: &Field<'_>) -> Option<AgentModes> {
+fn modes(field: &Field<'_>) -> Option<SetModes> {
     if let Value::Text(text) = field.value() {
         return match serde_json::from_str::<ModeKeys>(text) {
             Ok(keys) => Some(keys.into()),
@@ -226,7 +169,7 @@ fn connector(name: &str, sources: &[SourceDraft]) -> Result<Domain, (String, Str
     let named = sources.iter().find(|source| source.domain.domain().as_str() == name);
     let Some(source) = named else {
         let is_bound =
-            |source: &&SourceDraft| role(&source.section).is_some_and(SourceRole::is_bound);
+            |source: &&SourceDraft| is_bound(&source.section) == Some(true);
         let known: BTreeSet<_> =
             sources.iter().filter(is_bound).map(|source| source.domain.domain()).collect();
         let known: Vec<_> = known.iter().map(|domain| format!("`{domain}`")).collect();
@@ -237,15 +180,17 @@ fn connector(name: &str, sources: &[SourceDraft]) -> Result<Domain, (String, Str
         return Err((format!("has `{name}`, and there is no such source"), hint));
     };
     // One that is switched off, or cannot be used for now, may be either.
-    if role(&source.section).is_none_or(SourceRole::is_bound) {
+    if is_bound(&source.section) != Some(false) {
         return Ok(source.domain.domain().clone());
     }
     let message = format!("has `{name}`, which is neither an HTTP API nor a database");
     Err((message, "leave it out: every agent has it".to_owned()))
 }
 
-fn role(section: &SourceSection) -> Option<SourceRole> {
-    section.usable().map(KindSection::role)
+/// Whether an agent's list of connectors is about a source; unknown of one that cannot be used.
+fn is_bound(section: &SourceSection) -> Option<bool> {
+    let kind = section.usable()?.kind();
+    Some(kind.meta_tool().is_some_and(|meta| meta.is_bound))
 }
 
 /// The rules that narrow what agents have. They deny, so they never show an agent anything that
@@ -262,31 +207,25 @@ pub(super) fn rules(
 
 impl AgentConfig {
     fn rules_of(&self, id: &AgentId, source: &SourceConfig) -> Vec<Rule> {
-        let Some(role) = role(&source.section) else { return Vec::new() };
-        let domain = &source.domain;
+        let Some(section) = source.section.usable() else { return Vec::new() };
+        let (meta, domain) = (section.kind().meta_tool(), &source.domain);
         let whole = |key| vec![denied(id, key, domain, Entries::Every, "*")];
         let is_unbound = |bound: &Vec<Domain>| !bound.contains(domain);
-        if role.is_bound() && self.connectors.as_ref().is_some_and(is_unbound) {
+        if meta.is_some_and(|meta| meta.is_bound) && self.connectors.as_ref().is_some_and(is_unbound) {
             return whole("connector_ids");
         }
         let Some(categories) = &self.categories else { return Vec::new() };
-        let names_kinds = categories.iter().any(|own| matches!(own, AgentCategory::Kind(_)));
-        match role {
-            SourceRole::Common => Vec::new(),
-            SourceRole::Builtin => {
-                let is_left_out = |name: &BuiltinName| {
-                    !categories.contains(&AgentCategory::Builtin(name.category()))
-                };
-                let left_out = BuiltinName::ALL.into_iter().filter(is_left_out);
-                let tools = left_out.flat_map(BuiltinName::tools);
-                let only = Entries::Only(EntryKind::Tool);
-                tools.map(|tool| denied(id, "tool_categories", domain, only, tool)).collect()
-            }
-            kind if names_kinds && !categories.contains(&AgentCategory::Kind(kind)) => {
-                whole("tool_categories")
-            }
-            _ => Vec::new(),
+        let Some(meta) = meta else {
+            let tools = section.tool_categories().into_iter();
+            let left_out = tools.filter(|(category, _)| !categories.words.contains(category));
+            let only = Entries::Only(EntryKind::Tool);
+            let rules = left_out.map(|(_, tool)| denied(id, "tool_categories", domain, only, tool));
+            return rules.collect();
+        };
+        if categories.names_kinds && !categories.words.contains(&meta.name) {
+            return whole("tool_categories");
         }
+        Vec::new()
     }
 }
 

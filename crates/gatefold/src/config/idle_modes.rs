@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use gatefold_disclose::{SkillMode, ToolMode};
 use gatefold_exchange::Disclosures;
 
-use super::agents::AgentModes;
+use super::tool_modes::{MODES, SetModes};
 use super::{AgentConfig, Config};
 
 /// A mode that is set and has no effect.
@@ -45,7 +44,7 @@ impl Config {
         let agents = self
             .agents
             .iter()
-            .filter(|(_, agent)| agent.modes != AgentModes::default() && !is_typed(agent));
+            .filter(|(_, agent)| agent.modes != SetModes::default() && !is_typed(agent));
         let of_agents = agents.map(|(name, agent)| {
             let own = agent.disclosure.as_deref().unwrap_or(default);
             IdleMode {
@@ -61,14 +60,7 @@ impl Config {
 
     /// The modes that are not the usual ones, by their keys and their variables.
     fn changed_modes(&self) -> Vec<(&'static str, &'static str)> {
-        let modes = &self.disclosure.modes;
-        let all = [
-            (modes.skills != SkillMode::default(), "skill_tool_mode", "SKILL_TOOL_MODE"),
-            (modes.connectors != ToolMode::default(), "connector_tool_mode", "CONNECTOR_TOOL_MODE"),
-            (modes.databases != ToolMode::default(), "database_tool_mode", "DATABASE_TOOL_MODE"),
-            (modes.mcp != ToolMode::default(), "mcp_tool_mode", "MCP_TOOL_MODE"),
-        ];
-        let changed = all.into_iter().filter(|(is_changed, ..)| *is_changed);
-        changed.map(|(_, key, variable)| (key, variable)).collect()
+        let changed = MODES.iter().filter(|mode| mode.is_set(&self.disclosure.modes));
+        changed.map(|mode| (mode.key, mode.variable)).collect()
     }
 }

@@ -7,6 +7,7 @@
 pub(crate) mod allow_private;
 pub(crate) mod builtin;
 pub(in crate::config) mod credentials;
+mod connector;
 mod database;
 mod exchange;
 mod http_api;
@@ -18,34 +19,34 @@ mod provider_client;
 pub(in crate::config) mod shared_values;
 mod skills;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_catalog::{KindName, Manifest};
+use gatefold_catalog::{KindName, Manifest, MetaTool};
 use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
 use gatefold_mcp::{ContainerNotes, GatewayPath, SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
-use gatefold_skills::SkillFolder;
 use gatefold_worker::WorkerPool;
 use serde_json::Value as Json;
 
 use super::key::Key;
-use super::role::SourceRole;
 
 pub use allow_private::AllowPrivate;
 pub use builtin::BuiltinKind;
 pub use credentials::ClientHeaders;
+pub use connector::CONNECTOR;
 pub use database::{DatabaseKind, DatabaseRules};
 pub use exchange::ExchangeKeys;
 pub use http_api::{ActionsKind, OpenApiKind};
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use oauth::SignInSettings;
 pub use parts::DigestParts;
-pub use skills::SkillsKind;
+pub use skills::{SKILLS_HEADING, SkillsKind, skill_folder};
 
 /// A kind of source, such as MCP servers.
 pub trait SourceKind: Send + Sync + 'static {
@@ -64,6 +65,11 @@ pub trait SourceKind: Send + Sync + 'static {
 
     /// All its keys, including those of its ways, in the order of the reference.
     fn keys(&self) -> &'static [Key];
+
+    /// The categories of its tools that an agent may be given, where they have any.
+    fn categories(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     /// Other programs' names for its keys.
     fn foreign_keys(&self) -> &'static [ForeignKey] {
@@ -88,7 +94,7 @@ pub struct ConnectionMethod {
 }
 
 /// A source's own keys, read by its kind. Its `Debug` shows nothing that may be secret.
-pub trait KindSection: fmt::Debug + Send + Sync + 'static {
+pub trait KindSection: Any + fmt::Debug + Send + Sync + 'static {
     fn kind(&self) -> KindName;
 
     /// Adds everything that determines how the source is reached, secrets included. State of a
@@ -135,21 +141,18 @@ pub trait KindSection: fmt::Debug + Send + Sync + 'static {
         false
     }
 
-    /// What the source is to an agent.
-    fn role(&self) -> SourceRole {
-        SourceRole::Connector
+    /// The tools of a source whose tools stand for themselves, by the categories that an agent may be
+    /// given. What is in none is every agent's.
+    fn tool_categories(&self) -> Vec<(&'static str, &'static str)> {
+        Vec::new()
     }
 
-    /// The folder of skills that the source is.
-    fn skill_folder(&self) -> Option<&SkillFolder> {
+    /// What its definitions depend on besides its own keys, such as rules: when that changes, it is built
+    /// anew. Definitions are the same for everybody, so a source that names its resources there names
+    /// only what everybody may see.
+    fn surroundings(&self, domain: &Domain, policy: &Policy) -> Option<String> {
+        let _ = (domain, policy);
         None
-    }
-
-    /// Whether its tools' definitions name its resources. Definitions are the same for everybody, so
-    /// such a source names only what everybody may see, and is built anew when rules about its
-    /// resources change.
-    fn names_resources(&self) -> bool {
-        false
     }
 
     /// Whose sessions the source keeps apart, unless a port gives its credentials.
@@ -237,6 +240,20 @@ impl Kinds {
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn SourceKind> {
         self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// All words that an agent's list of categories may have: those of tools, and the meta-tools of kinds.
+    pub(crate) fn categories(&self) -> Vec<&'static str> {
+        let of_tools = self.iter().flat_map(|kind| kind.categories().iter().copied());
+        of_tools.chain(self.meta_tools().into_iter().map(|meta| meta.name)).collect()
+    }
+
+    /// The meta-tools of the kinds, in the order of surfaces.
+    pub(crate) fn meta_tools(&self) -> Vec<&'static MetaTool> {
+        let mut tools: Vec<_> = self.iter().filter_map(|kind| kind.name().meta_tool()).collect();
+        tools.sort_by_key(|meta| (meta.order, meta.name));
+        tools.dedup_by_key(|meta| meta.name);
+        tools
     }
 
     /// Every way to reach a source, with its kind.

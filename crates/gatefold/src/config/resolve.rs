@@ -111,26 +111,17 @@ impl Config {
     }
 }
 
-/// Makes the rules about a source's resources part of its digest, where its definitions depend on them.
+/// Makes what a source's definitions depend on besides its keys part of its digest.
 fn bind_rules(sources: &mut [SourceConfig], policy: &Policy) {
-    let names_resources = |source: &&mut SourceConfig| {
-        source.section.usable().is_some_and(KindSection::names_resources)
-    };
-    for source in sources.iter_mut().filter(names_resources) {
-        let is_about_it = |rule: &&Rule| {
-            let is_in_scope = match &rule.scope {
-                Scope::Everywhere => true,
-                Scope::Domain(own) => *own == source.domain,
-            };
-            let is_about_resources =
-                matches!(rule.entries, Entries::Every | Entries::Only(EntryKind::Resource));
-            is_in_scope && is_about_resources && rule.effect != Effect::Ask
-        };
-        let rules: Vec<_> = policy.rules().iter().filter(is_about_it).collect();
-        let mut parts = DigestParts::new();
-        parts.add(source.config_digest.as_bytes());
-        parts.add_list(&rules, |parts, rule| parts.add(format!("{rule:?}")));
-        source.config_digest = parts.finish();
+    for source in sources {
+        let section = source.section.usable();
+        let surroundings = section.and_then(|section| section.surroundings(&source.domain, policy));
+        if let Some(surroundings) = surroundings {
+            let mut parts = DigestParts::new();
+            parts.add(source.config_digest.as_bytes());
+            parts.add(surroundings);
+            source.config_digest = parts.finish();
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use gatefold_builtin::BuiltinName;
 use gatefold_config::ITEM_LIMIT;
 use serde_json::{Map, Value, json};
 
-use super::agents::CATEGORIES;
 use super::keys::{ApplyMode, Emptiness, Key, Kind, Section};
+use super::kinds::Kinds;
 use super::kinds::allow_private::NETWORK_LIMIT;
 use super::kinds::builtin::ALL as ALL_BUILTIN;
 use super::kinds::credentials::WORDS;
@@ -209,7 +209,7 @@ fn kind(kind: &Kind) -> Value {
         Kind::Issuers => list(&issuer()),
         Kind::SignIn => sign_in(),
         Kind::BuiltinTools => builtin_tools(),
-        Kind::Categories => list(&json!({ "enum": CATEGORIES })),
+        Kind::Categories => list(&json!({ "enum": Kinds::default().categories() })),
         Kind::AgentModes => agent_modes(),
         Kind::TableNotes => names(r"\S", &table_note()),
         Kind::Groups => names(r"^[\p{L}\p{N}_ /-]{1,64}$", &list(&filled())),
@@ -225,16 +225,12 @@ fn builtin_tools() -> Value {
 
 /// The modes in a table, or a JSON text of them.
 fn agent_modes() -> Value {
-    let mode = || json!({ "enum": tool_modes::WORDS });
-    let skill_mode = json!({ "enum": tool_modes::SKILL_WORDS });
+    let modes = tool_modes::MODES.iter();
+    let modes: Map<_, _> =
+        modes.map(|mode| (mode.key.to_owned(), json!({ "enum": mode.words() }))).collect();
     any_of(&json!({
         "type": "object",
-        "properties": {
-            "connector_tool_mode": mode(),
-            "database_tool_mode": mode(),
-            "mcp_tool_mode": mode(),
-            "skill_tool_mode": skill_mode,
-        },
+        "properties": modes,
         "additionalProperties": false,
     }))
 }

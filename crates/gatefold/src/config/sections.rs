@@ -9,7 +9,7 @@ use gatefold_config::{
     Time, fault, parsed,
 };
 use gatefold_core::{AgentId, ClientName, UserId};
-use gatefold_disclose::{ExecuteTools, SkillMode, ToolMode};
+use gatefold_disclose::ExecuteTools;
 use gatefold_dispatch::Limits;
 use gatefold_egress::IpNet;
 use gatefold_encoder::ModelPlace;
@@ -31,7 +31,7 @@ use super::profiles::{self, DisclosureNames};
 use super::root_key;
 use super::sign_in;
 use super::sources::{self, SourceDraft};
-use super::tool_modes::ModeOf;
+use super::tool_modes::{ModeKeys, SetModes};
 use super::users;
 use super::{
     AgentConfig, AuditConfig, AuthenticationMode, DisclosureConfig, ResultsConfig, SearchConfig,
@@ -140,7 +140,7 @@ pub(super) fn read<'a>(
         draft.sources = sources::read(&sources, draft.source_limits, known.kinds, &draft.server);
     }
     if let Some(agents) = agents {
-        draft.agents = agents::read(&agents, known.disclosures, &draft.sources);
+        draft.agents = agents::read(&agents, known, &draft.sources);
     }
     draft
 }
@@ -234,10 +234,6 @@ struct DisclosureKeys {
     register: bool,
     selection_threshold: Option<Count<usize>>,
     selection_max: Option<Count<usize>>,
-    skill_tool_mode: Option<ModeOf<SkillMode>>,
-    connector_tool_mode: Option<ModeOf<ToolMode>>,
-    database_tool_mode: Option<ModeOf<ToolMode>>,
-    mcp_tool_mode: Option<ModeOf<ToolMode>>,
 }
 
 fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut DisclosureConfig) {
@@ -252,11 +248,8 @@ fn disclosure(table: &mut Table<'_>, known: &DisclosureNames, disclosure: &mut D
     if keys.split_execute {
         disclosure.execute = ExecuteTools::Split;
     }
-    let modes = &mut disclosure.modes;
-    set(&mut modes.skills, keys.skill_tool_mode.map(|mode| mode.0));
-    set(&mut modes.connectors, keys.connector_tool_mode.map(|mode| mode.0));
-    set(&mut modes.databases, keys.database_tool_mode.map(|mode| mode.0));
-    set(&mut modes.mcp, keys.mcp_tool_mode.map(|mode| mode.0));
+    let modes: ModeKeys = table.read().unwrap_or_default();
+    disclosure.modes = SetModes::from(modes).over(std::mem::take(&mut disclosure.modes));
     if let Some((Text(name), field)) = keys.default.zip(table.peek("default")) {
         known.check(&name, &field);
         disclosure.default = name;

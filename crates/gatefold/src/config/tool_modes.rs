@@ -1,83 +1,135 @@
 //! How the disclosure `typed` shows each kind of source: a variable wins over a file.
 
+use gatefold_catalog::{KindName, ToolPlace};
 use gatefold_config::parsed;
-use gatefold_disclose::{SelectionLimits, SkillMode, ToolMode, ToolModes};
+use gatefold_disclose::{SelectionLimits, ToolModes};
 use serde::{Deserialize, Deserializer};
 
+use super::kinds::mcp::McpKind;
+use super::kinds::{DatabaseKind, OpenApiKind, SkillsKind};
 use crate::Environment;
 
-/// What a mode is called.
-pub(super) const WORDS: [&str; 2] = ["progressive", "legacy"];
-/// The same for skills.
-pub(super) const SKILL_WORDS: [&str; 2] = ["progressive", "inline"];
+/// A kind whose sources can be shown in another way than the usual one.
+pub(super) struct Mode {
+    pub(super) key: &'static str,
+    pub(super) variable: &'static str,
+    kind: KindName,
+}
 
-/// Sets a mode by its word. False if there is no such word.
-type SetMode = fn(&mut ToolModes, &str) -> bool;
+pub(super) const SKILLS: usize = 0;
+pub(super) const CONNECTORS: usize = 1;
+pub(super) const DATABASES: usize = 2;
+pub(super) const SERVERS: usize = 3;
 
-/// The variables, and the mode that each sets.
-const VARIABLES: [(&str, &[&str; 2], SetMode); 4] = [
-    ("SKILL_TOOL_MODE", &SKILL_WORDS, |modes, word| set(&mut modes.skills, skill_mode(word))),
-    ("CONNECTOR_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.connectors, mode(word))),
-    ("DATABASE_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.databases, mode(word))),
-    ("MCP_TOOL_MODE", &WORDS, |modes, word| set(&mut modes.mcp, mode(word))),
+pub(super) const MODES: [Mode; 4] = [
+    Mode { key: "skill_tool_mode", variable: "SKILL_TOOL_MODE", kind: SkillsKind::NAME },
+    Mode { key: "connector_tool_mode", variable: "CONNECTOR_TOOL_MODE", kind: OpenApiKind::NAME },
+    Mode { key: "database_tool_mode", variable: "DATABASE_TOOL_MODE", kind: DatabaseKind::NAME },
+    Mode { key: "mcp_tool_mode", variable: "MCP_TOOL_MODE", kind: McpKind::NAME },
 ];
 
-fn set<M>(mode: &mut M, given: Option<M>) -> bool {
-    let Some(given) = given else { return false };
-    *mode = given;
-    true
-}
+impl Mode {
+    /// What the usual way and the other one are called.
+    pub(super) const fn words(&self) -> &'static [&'static str; 2] {
+        match self.kind.place() {
+            ToolPlace::Read(_) => &["progressive", "inline"],
+            ToolPlace::Behind(_) | ToolPlace::Top => &["progressive", "legacy"],
+        }
+    }
 
-fn mode(word: &str) -> Option<ToolMode> {
-    [ToolMode::Progressive, ToolMode::Legacy].into_iter().find(|mode| self::word(*mode) == word)
-}
+    /// Whether the kind is shown in the other way.
+    pub(super) fn is_set(&self, modes: &ToolModes) -> bool {
+        match self.kind.place() {
+            ToolPlace::Read(tool) => modes.inline.contains(tool.name),
+            ToolPlace::Behind(tool) => modes.legacy.contains(tool.name),
+            ToolPlace::Top => false,
+        }
+    }
 
-fn skill_mode(word: &str) -> Option<SkillMode> {
-    let modes = [SkillMode::Progressive, SkillMode::Inline];
-    modes.into_iter().find(|mode| skill_word(*mode) == word)
-}
+    pub(super) fn set(&self, modes: &mut ToolModes, is_other: bool) {
+        let (tools, name) = match self.kind.place() {
+            ToolPlace::Read(tool) => (&mut modes.inline, tool.name),
+            ToolPlace::Behind(tool) => (&mut modes.legacy, tool.name),
+            ToolPlace::Top => return,
+        };
+        if is_other {
+            tools.insert(name);
+        } else {
+            tools.remove(name);
+        }
+    }
 
-pub(super) fn word(mode: ToolMode) -> &'static str {
-    match mode {
-        ToolMode::Progressive => WORDS[0],
-        ToolMode::Legacy => WORDS[1],
+    /// The word for the way in which the kind is shown.
+    pub(super) fn word(&self, modes: &ToolModes) -> &'static str {
+        self.words()[usize::from(self.is_set(modes))]
+    }
+
+    /// Whether a word is the one for the other way; none if it is neither.
+    fn parse(&self, word: &str) -> Option<bool> {
+        self.words().iter().position(|own| *own == word).map(|at| at == 1)
     }
 }
 
-pub(super) fn skill_word(mode: SkillMode) -> &'static str {
-    match mode {
-        SkillMode::Progressive => SKILL_WORDS[0],
-        SkillMode::Inline => SKILL_WORDS[1],
-    }
-}
-
-/// A mode as a file has it.
+/// The mode at one place of [`MODES`] as a file has it: whether it is the other one.
 #[derive(Clone, Copy)]
-pub(super) struct ModeOf<M>(pub(super) M);
+pub(super) struct ModeOf<const AT: usize>(pub(super) bool);
 
-impl<'de> Deserialize<'de> for ModeOf<ToolMode> {
+impl<'de, const AT: usize> Deserialize<'de> for ModeOf<AT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parsed(deserializer, "a mode", &either(&WORDS), mode).map(Self)
+        let mode = &MODES[AT];
+        let words = mode.words();
+        let hint = format!("use `{}` or `{}`", words[0], words[1]);
+        parsed(deserializer, "a mode", &hint, |word| mode.parse(word)).map(Self)
     }
 }
 
-impl<'de> Deserialize<'de> for ModeOf<SkillMode> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parsed(deserializer, "a mode", &either(&SKILL_WORDS), skill_mode).map(Self)
+/// The modes that one place of a configuration sets, by their places in [`MODES`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SetModes([Option<bool>; MODES.len()]);
+
+impl SetModes {
+    /// The modes of the configuration, with these in their places.
+    #[must_use]
+    pub fn over(self, mut modes: ToolModes) -> ToolModes {
+        for (mode, set) in MODES.iter().zip(self.0) {
+            if let Some(is_other) = set {
+                mode.set(&mut modes, is_other);
+            }
+        }
+        modes
     }
 }
 
-fn either(words: &[&str; 2]) -> String {
-    format!("use `{}` or `{}`", words[0], words[1])
+/// The keys of modes.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct ModeKeys {
+    skill_tool_mode: Option<ModeOf<SKILLS>>,
+    connector_tool_mode: Option<ModeOf<CONNECTORS>>,
+    database_tool_mode: Option<ModeOf<DATABASES>>,
+    mcp_tool_mode: Option<ModeOf<SERVERS>>,
+}
+
+impl From<ModeKeys> for SetModes {
+    fn from(keys: ModeKeys) -> Self {
+        Self([
+            keys.skill_tool_mode.map(|mode| mode.0),
+            keys.connector_tool_mode.map(|mode| mode.0),
+            keys.database_tool_mode.map(|mode| mode.0),
+            keys.mcp_tool_mode.map(|mode| mode.0),
+        ])
+    }
 }
 
 /// The modes under the variables of an environment. One with another value is reported and ignored.
 pub(super) fn with_variables(mut modes: ToolModes, environment: &Environment) -> ToolModes {
-    for (name, words, set) in VARIABLES {
-        let Some(given) = environment.get_filled(name) else { continue };
-        if set(&mut modes, &given.trim().to_ascii_lowercase()) {
+    for mode in &MODES {
+        let Some(given) = environment.get_filled(mode.variable) else { continue };
+        if let Some(is_other) = mode.parse(&given.trim().to_ascii_lowercase()) {
+            mode.set(&mut modes, is_other);
             continue;
         }
+        let (name, words) = (mode.variable, mode.words());
         let shown: String = given.chars().take(40).collect();
         tracing::warn!(
             "the variable `{name}` is `{shown}` and is ignored: set it to `{}` or `{}`",
@@ -125,12 +177,10 @@ mod tests {
             ],
             "/",
         );
-        let of_file = ToolModes { mcp: ToolMode::Legacy, ..ToolModes::default() };
+        let of_file = ToolModes { legacy: ["mcp"].into(), ..ToolModes::default() };
         let expected = ToolModes {
-            connectors: ToolMode::Legacy,
-            databases: ToolMode::Progressive,
-            mcp: ToolMode::Legacy,
-            skills: SkillMode::Inline,
+            legacy: ["connector", "mcp"].into(),
+            inline: ["read_skill"].into(),
         };
         assert_eq!(with_variables(of_file, &environment), expected);
     }

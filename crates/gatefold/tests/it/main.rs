@@ -21,6 +21,7 @@ mod retries;
 mod scratch;
 mod secrets;
 mod skills;
+mod typed;
 mod used;
 mod worker;
 mod wrong_inputs;

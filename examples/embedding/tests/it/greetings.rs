@@ -22,3 +22,18 @@ async fn arguments_that_the_kind_rejects_are_worded_for_the_model() {
     assert_eq!(called.result()["isError"], true);
     assert!(called.text().contains("missing field `name`"), "{}", called.text());
 }
+
+#[tokio::test]
+async fn an_own_kind_has_a_tool_for_all_its_sources() {
+    let world = World::of(&format!("{CONFIG}\nsources.bye.greeting = 'Good night'")).await;
+    let client = world.client("?disclosure=typed").with_bearer("token-of-ann");
+    let shown = client.list().await.unwrap();
+    let greeting = shown.tool("greeting").to_string();
+    for words in ["Greet people. Available hosts:", "- bye (1 greeting: greet)", "say <host>"] {
+        assert!(greeting.contains(words), "{words} is not in {greeting}");
+    }
+    let call =
+        r#"{"subcommand":"say","host":"bye","greeting":"greet","parameters":{"name":"Bea"}}"#;
+    let called = client.call("greeting", call).await.unwrap();
+    assert!(called.text().contains("Good night, Bea!"), "{}", called.text());
+}

@@ -6,6 +6,7 @@ mod claims;
 mod desk;
 mod greetings;
 mod menu;
+mod routes;
 mod sizes;
 mod tokens;
 mod vault;

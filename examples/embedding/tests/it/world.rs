@@ -1,13 +1,13 @@
 use std::sync::Arc;
 
-use axum::Router;
 use gatefold::App;
 use gatefold_embedding_example::desk::Desk;
-use gatefold_embedding_example::gateway;
 use gatefold_embedding_example::vault::Vault;
+use gatefold_embedding_example::{gateway, routes};
 use gatefold_mcp::serve_http;
 use gatefold_store::{CallFilter, CallRecord};
-use gatefold_testkit::RawClient;
+use gatefold_testkit::{RawClient, RawResponse};
+use http::HeaderMap;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -35,18 +35,9 @@ impl World {
         let app = gateway(&file, &state, desk.clone(), Arc::new(vault)).await.unwrap();
         let app = Arc::new(app);
         app.learn(&()).await;
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-        let stop = CancellationToken::new();
-        let serving = serve_http(
-            app.server(),
-            listener,
-            app.endpoint().unwrap(),
-            Router::new(),
-            stop.clone(),
-        );
-        tokio::spawn(serving);
-        Self { app, desk, url, _stop: stop.drop_guard(), _folder: folder }
+        let (origin, stop) = serve(&app).await;
+        let url = format!("{origin}/mcp");
+        Self { app, desk, url, _stop: stop, _folder: folder }
     }
 
     /// The records of all calls, the latest first.
@@ -72,10 +63,35 @@ impl World {
         format!("{}/source/{domain}", self.url)
     }
 
+    /// Where the gateway is.
+    pub(crate) fn origin(&self) -> &str {
+        self.url.trim_end_matches("/mcp")
+    }
+
     /// A client that nobody knows. `query` goes behind the address.
     pub(crate) fn client(&self, query: &str) -> RawClient {
         RawClient::new(format!("{}{query}", self.url)).unwrap()
     }
+}
+
+/// Serves an app with the example's routes on a free port, until the guard is dropped.
+pub(crate) async fn serve(app: &App) -> (String, DropGuard) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let stop = CancellationToken::new();
+    let endpoint = app.endpoint().unwrap();
+    tokio::spawn(serve_http(app.server(), listener, endpoint, routes::routes(), stop.clone()));
+    (origin, stop.drop_guard())
+}
+
+/// What an address answers to whoever has a token, or to a stranger.
+pub(crate) async fn answer(url: &str, token: Option<&str>) -> RawResponse {
+    let client = RawClient::new(url).unwrap();
+    let client = match token {
+        Some(token) => client.with_bearer(token),
+        None => client,
+    };
+    client.post_raw("", HeaderMap::new()).await.unwrap()
 }
 
 /// Arguments of `execute_tool` that greet somebody.

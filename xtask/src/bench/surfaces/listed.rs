@@ -8,8 +8,8 @@ use gatefold_catalog::{Manifest, SourceEntry};
 use gatefold_core::{CallError, Domain, ManualClock, Outcome, Timestamp};
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallContext, CallOpened, DiscoveryRecord,
-    Dispatcher, IdentityScope, Limits, NoApprovals, NoPastQueries, NoUsedTools, Ports, SealKey,
-    Setup, Source, SourceSetup, SourceState, SourceStatus,
+    Dispatcher, IdentityScope, Limits, NoApprovals, Ports, SealKey, Setup, Source, SourceSetup,
+    SourceState, SourceStatus,
 };
 use gatefold_exchange::{Disclosures, Exchange};
 use gatefold_policy::{Permit, Policy};
@@ -22,8 +22,6 @@ pub(super) fn exchange(entries: Vec<SourceEntry>, disclosures: Disclosures) -> A
     let dispatcher = Dispatcher::new(Ports {
         audit: Arc::new(NoRecords),
         approvals: Arc::new(NoApprovals),
-        past: Arc::new(NoPastQueries),
-        used: Arc::new(NoUsedTools),
         clock: Arc::new(ManualClock::at(NOW)),
         seal: SealKey::new([0; 32]),
     });

@@ -18,11 +18,11 @@ use gatefold::{App, Environment};
 use gatefold_catalog::SearchMode;
 use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
+use gatefold_model::ModelClient;
 
 use super::EvalAgent;
 use super::encoder::{configured_model, examine, prepare};
 use crate::cli::arguments::SharedOptions;
-use crate::cli::endpoint::ModelEndpoint;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 use crate::cli::progress::Progress;
@@ -43,7 +43,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let mut tasks = read_tasks(&environment.directory().join(&asked.tasks))?;
-    let model = asked.model.endpoint(environment)?;
+    let model = asked.model.client(environment)?;
     examine(configured_model(shared, environment)?.as_ref(), environment).await?;
     let app = open(asked, shared, environment).await?;
     let progress = Progress::new(output, "learning");
@@ -128,7 +128,7 @@ fn disclosures(asked: &EvalAgent) -> Vec<String> {
 async fn compare(
     tasks: &[Task],
     asked: &EvalAgent,
-    model: &ModelEndpoint,
+    model: &ModelClient,
     app: &App,
     output: &Output,
 ) -> anyhow::Result<(Vec<DisclosureRuns>, Vec<FailedRun>)> {
@@ -157,7 +157,7 @@ async fn compare(
 fn stage<'a>(
     disclosure: &str,
     asked: &EvalAgent,
-    model: &'a ModelEndpoint,
+    model: &'a ModelClient,
     app: &'a App,
 ) -> anyhow::Result<Stage<'a>> {
     let audience = app.exchange().audience(Scope::Everything, Some(disclosure));

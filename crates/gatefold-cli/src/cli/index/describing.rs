@@ -1,10 +1,10 @@
 //! What a model is asked about one tool, and how its answer is read.
 
 use gatefold_catalog::{Tool, ToolTexts, call_signature};
+use gatefold_model::{History, ModelClient, ModelRequest, UserMessage};
 use serde::Deserialize;
-use serde_json::json;
 
-use crate::cli::endpoint::{ModelEndpoint, NoAnswer};
+use crate::cli::model_options::{NoAnswer, ask};
 
 const TASK: &str = "\
 You write texts by which people find tools in a catalogue. You are given one tool. Answer with one \
@@ -18,13 +18,11 @@ everyday words, without the tool's name. One of them names the service, one desc
 const DESCRIPTION: usize = 2000;
 
 /// Has the model write about a tool.
-pub(super) async fn describe(tool: &Tool, model: &ModelEndpoint) -> Result<ToolTexts, NoAnswer> {
-    let messages = [
-        json!({ "role": "system", "content": TASK }),
-        json!({ "role": "user", "content": about(tool) }),
-    ];
-    let answer = model.ask(&messages, &[]).await?;
-    read(tool, &answer.text).map_err(|reason| NoAnswer { reason, is_final: false })
+pub(super) async fn describe(tool: &Tool, model: &ModelClient) -> Result<ToolTexts, NoAnswer> {
+    let request = UserMessage::text(about(tool)).expect("it begins with a word of ours");
+    let history = History::new(request);
+    let answer = ask(model, ModelRequest::new(TASK, &history)).await?;
+    read(tool, &answer.message.text()).map_err(|reason| NoAnswer { reason, is_final: false })
 }
 
 /// What the model is told of a tool.

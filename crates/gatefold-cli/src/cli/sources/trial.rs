@@ -52,7 +52,7 @@ pub(super) async fn of_source(
         SharedOptions { config: Some(path.to_owned()), mcp_config: Vec::new(), ..shared.clone() };
     let mut config = load(&shared.inputs().located(environment)?, environment)?;
     config.sources.retain(|source| source.origin.key == name);
-    let folder = config.sources.iter().find_map(|source| source.section.usable()?.skill_folder());
+    let folder = config.sources.iter().find_map(|source| skill_folder(source.section.usable()?));
     let links = folder.and_then(|folder| SkillSet::read(folder).ok()).map(|set| links_text(&set));
     let is_folder = folder.is_some();
     let mut sections = config.sources.iter().filter_map(|source| source.section.usable());

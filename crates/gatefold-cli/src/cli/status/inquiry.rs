@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use gatefold::Environment;
 use gatefold::config::load;
-use gatefold_mcp::HTTPS_ONLY;
+use gatefold_http::HTTPS_ONLY;
 use serde_json::Value;
 
 use crate::cli::arguments::SharedOptions;

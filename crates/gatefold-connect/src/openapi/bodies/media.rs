@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::super::library::Node;
 use super::super::parameters::collection;
 use super::super::schema::Schemas;
+use super::super::value::DocumentValue;
 use super::BodySource;
 use super::members::{Member, members};
 use crate::action::{ParameterPlace, PartEncoding, Style};
@@ -122,12 +123,12 @@ impl<'a> MediaSource<'a> {
             return all;
         }
         for (name, node) in self.encoding.into_iter().flat_map(Node::members) {
-            let style = node.value.get("style").cloned();
+            let style = node.value.get("style").map(DocumentValue::to_json);
             let style: Option<Style> = style.and_then(|style| serde_json::from_value(style).ok());
             let encoding = PartEncoding {
                 content_type: node.text("contentType").map(str::to_owned),
                 style,
-                explode: node.value.get("explode").and_then(serde_json::Value::as_bool),
+                explode: node.value.get("explode").and_then(DocumentValue::as_bool),
                 allow_reserved: node.flag("allowReserved"),
             };
             if encoding != PartEncoding::default() {

@@ -64,7 +64,8 @@ impl<'a> PlainObject<'a> {
         let schema = schemas.library().resolve(schema).ok()?;
         let members = schema.value.as_object()?;
         let is_object = schema.get("type").is_none() || schema.text("type") == Some("object");
-        let is_open = members.get("additionalProperties").is_some_and(|more| *more != false);
+        let is_open =
+            members.get("additionalProperties").is_some_and(|more| more.as_bool() != Some(false));
         if !is_object || is_open || NOT_PLAIN.iter().any(|key| members.contains_key(*key)) {
             return None;
         }

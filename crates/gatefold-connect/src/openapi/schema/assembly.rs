@@ -67,6 +67,7 @@ impl Assembly {
         };
         writer.fixed(root);
         writer.root(root);
+        writer.text.shrink_to_fit();
         writer.text
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Number, Value, json};
 
 use super::super::library::Node;
+use super::super::value::DocumentValue;
 use super::{Direction, Schemas, is_short};
 
 /// The largest default that is kept, in bytes.
@@ -87,22 +88,22 @@ impl<'a> Schemas<'a> {
     ) {
         let value = node.value;
         let translated = match keyword {
-            Keyword::Annotation => annotation(key, value),
-            Keyword::Text => value.is_string().then(|| value.clone()),
-            Keyword::Type => Some(types(value)),
+            Keyword::Annotation => annotation(key, value.to_json()),
+            Keyword::Text => value.as_str().map(Value::from),
+            Keyword::Type => Some(types(&value.to_json())),
             Keyword::Number => number(value),
             Keyword::PositiveNumber => {
                 number(value).filter(|number| number.as_f64().is_some_and(|number| number > 0.0))
             }
             Keyword::Count => count(value),
-            Keyword::Flag => value.is_boolean().then(|| value.clone()),
+            Keyword::Flag => value.as_bool().map(Value::Bool),
             Keyword::Pattern => value.as_str().filter(|one| self.compiles(one)).map(Value::from),
             Keyword::Values => {
-                value.as_array().filter(|list| !list.is_empty()).cloned().map(Value::Array)
+                value.as_array().filter(|list| !list.is_empty()).map(|_| value.to_json())
             }
-            Keyword::Anything => Some(value.clone()),
+            Keyword::Anything => Some(value.to_json()),
             Keyword::Examples => examples(value),
-            Keyword::Schema if value.is_object() || value.is_boolean() => {
+            Keyword::Schema if value.is_object() || value.as_bool().is_some() => {
                 Some(self.part(node, direction, depth))
             }
             Keyword::Items => self.items(node, direction, depth, out),
@@ -110,7 +111,7 @@ impl<'a> Schemas<'a> {
             Keyword::NamedSchemas => self.named(key, node, direction, depth),
             Keyword::PatternSchemas => self.patterned(node, direction, depth),
             Keyword::Dependencies => self.dependencies(node, direction, depth, out),
-            Keyword::NamedTexts => named_texts(value),
+            Keyword::NamedTexts => named_texts(&value.to_json()),
             Keyword::Schema => None,
         };
         match translated {
@@ -123,7 +124,7 @@ impl<'a> Schemas<'a> {
 
     fn part(&mut self, node: Node<'a>, direction: Direction, depth: usize) -> Value {
         match node.value {
-            Value::Bool(_) => node.value.clone(),
+            DocumentValue::Bool(flag) => Value::Bool(*flag),
             _ => self.schema(node, direction, depth + 1),
         }
     }
@@ -136,12 +137,14 @@ impl<'a> Schemas<'a> {
         out: &mut Map<String, Value>,
     ) -> Option<Value> {
         match node.value {
-            Value::Array(_) => {
+            DocumentValue::Array(_) => {
                 let list = self.list(node, direction, depth)?;
                 out.insert("prefixItems".to_owned(), list);
                 Some(json!({}))
             }
-            Value::Object(_) | Value::Bool(_) => Some(self.part(node, direction, depth)),
+            DocumentValue::Object(_) | DocumentValue::Bool(_) => {
+                Some(self.part(node, direction, depth))
+            }
             _ => None,
         }
     }
@@ -197,8 +200,12 @@ impl<'a> Schemas<'a> {
         let (mut schemas, mut texts) = (Map::new(), Map::new());
         for (name, member) in node.members() {
             match member.value {
-                Value::Array(_) => _ = texts.insert(name.to_owned(), member.value.clone()),
-                Value::String(_) => _ = texts.insert(name.to_owned(), json!([member.value])),
+                DocumentValue::Array(_) => {
+                    _ = texts.insert(name.to_owned(), member.value.to_json());
+                }
+                DocumentValue::String(_) => {
+                    _ = texts.insert(name.to_owned(), json!([member.value]))
+                }
                 _ => _ = schemas.insert(name.to_owned(), self.part(member, direction, depth)),
             }
         }
@@ -224,23 +231,23 @@ impl<'a> Schemas<'a> {
 }
 
 /// Whether a dropped value means something that is said by another keyword, or nothing at all.
-fn is_known_elsewhere(keyword: Keyword, value: &Value) -> bool {
+fn is_known_elsewhere(keyword: Keyword, value: &DocumentValue) -> bool {
     keyword == Keyword::Dependencies
-        || keyword == Keyword::Number && value.is_boolean()
+        || keyword == Keyword::Number && value.as_bool().is_some()
         || keyword == Keyword::Examples
         || keyword == Keyword::Annotation
         || value.is_null()
-        || value.as_array().is_some_and(Vec::is_empty)
+        || value.as_array().is_some_and(<[_]>::is_empty)
 }
 
-fn annotation(key: &str, value: &Value) -> Option<Value> {
+fn annotation(key: &str, value: Value) -> Option<Value> {
     let fits = match key {
-        "deprecated" => *value == Value::Bool(true),
+        "deprecated" => value == Value::Bool(true),
         // A null is no default where null is not allowed, and says nothing where it is.
         "default" => !value.is_null() && value.to_string().len() <= DEFAULT_LIMIT,
         _ => value.as_str().is_some_and(|text| !text.trim().is_empty()),
     };
-    fits.then(|| value.clone())
+    fits.then_some(value)
 }
 
 /// One type or several. Null stands for any type.
@@ -280,15 +287,17 @@ fn one_type(name: &str) -> Option<&'static str> {
     })
 }
 
-fn number(value: &Value) -> Option<Value> {
+fn number(value: &DocumentValue) -> Option<Value> {
     match value {
-        Value::Number(_) => Some(value.clone()),
-        Value::String(text) => serde_json::from_str::<Number>(text.trim()).ok().map(Value::Number),
+        DocumentValue::Number(number) => Some(Value::Number((**number).clone())),
+        DocumentValue::String(text) => {
+            serde_json::from_str::<Number>(text.trim()).ok().map(Value::Number)
+        }
         _ => None,
     }
 }
 
-fn count(value: &Value) -> Option<Value> {
+fn count(value: &DocumentValue) -> Option<Value> {
     let number = number(value)?;
     if let Some(count) = number.as_u64() {
         return Some(count.into());
@@ -301,15 +310,16 @@ fn count(value: &Value) -> Option<Value> {
 }
 
 /// Examples as a list: OpenAPI names them, with the value inside.
-fn examples(value: &Value) -> Option<Value> {
-    let list: Vec<Value> = match value {
-        Value::Array(list) => list.clone(),
-        Value::Object(named) => {
-            named.values().filter_map(|one| one.get("value").cloned()).collect()
+fn examples(value: &DocumentValue) -> Option<Value> {
+    let list: Vec<&DocumentValue> = match value {
+        DocumentValue::Array(list) => list.iter().collect(),
+        DocumentValue::Object(named) => {
+            named.iter().filter_map(|(_, one)| one.get("value")).collect()
         }
         _ => return None,
     };
-    let kept: Vec<Value> = list.into_iter().filter(is_short).take(3).collect();
+    let kept = list.into_iter().map(DocumentValue::to_json).filter(is_short).take(3);
+    let kept: Vec<Value> = kept.collect();
     (!kept.is_empty()).then_some(Value::Array(kept))
 }
 

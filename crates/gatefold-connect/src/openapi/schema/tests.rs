@@ -1,7 +1,7 @@
 use super::*;
 
 fn written(siblings: Siblings, direction: Direction, document: &Value) -> (String, Vec<String>) {
-    let library = Library::of(document.clone());
+    let library = Library::of(document);
     let mut schemas = Schemas::new(&library, siblings);
     let node = library.root().get("schema").unwrap();
     let schema = schemas.translate(node, direction);
@@ -155,7 +155,7 @@ fn a_budget_cuts_what_is_referred_to_from_the_deepest() {
         "a": { "properties": { "b": { "$ref": "#/b" } } },
         "b": { "description": "a long description that does not fit into the budget" },
     });
-    let library = Library::of(document);
+    let library = Library::of(&document);
     let mut schemas = Schemas::new(&library, Siblings::Annotate);
     let schema = schemas.translate(library.root().get("schema").unwrap(), Direction::Answer);
     let text = schemas.write(&schema, Direction::Answer, 80);

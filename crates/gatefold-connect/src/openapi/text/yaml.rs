@@ -1,10 +1,12 @@
 //! YAML 1.2 to a JSON value, by the core schema (YAML 1.2.2, section 10.3).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 
+use super::super::value::{DocumentValue, Members, SharedTexts};
 use super::NESTING_LIMIT;
 
 /// How many values aliases may stand for in one text.
@@ -12,12 +14,16 @@ const ALIAS_LIMIT: usize = 1_000_000;
 
 /// Reads the first document. Keys are texts, of two equal ones the last counts, and `<<` takes over the
 /// members of another mapping, which is YAML 1.1 and still common.
-pub(super) fn parse(text: &str) -> Result<Value, String> {
-    let mut reader =
-        EventReader { parser: Parser::new_from_str(text), anchors: HashMap::new(), repeated: 0 };
+pub(super) fn parse(text: &str) -> Result<DocumentValue, String> {
+    let mut reader = EventReader {
+        parser: Parser::new_from_str(text),
+        texts: SharedTexts::default(),
+        anchors: HashMap::new(),
+        repeated: 0,
+    };
     loop {
         match reader.next()? {
-            Event::StreamEnd => return Ok(Value::Null),
+            Event::StreamEnd => return Ok(DocumentValue::Null),
             Event::StreamStart | Event::DocumentStart(_) | Event::Nothing => {}
             event => return reader.value(event, NESTING_LIMIT),
         }
@@ -26,13 +32,14 @@ pub(super) fn parse(text: &str) -> Result<Value, String> {
 
 struct EventReader<'t> {
     parser: Parser<'t, StrInput<'t>>,
+    texts: SharedTexts,
     anchors: HashMap<usize, AnchoredValue>,
     /// How many values aliases have stood for.
     repeated: usize,
 }
 
 struct AnchoredValue {
-    value: Value,
+    value: DocumentValue,
     count: usize,
     depth: usize,
 }
@@ -46,18 +53,18 @@ impl<'t> EventReader<'t> {
         }
     }
 
-    fn value(&mut self, event: Event<'t>, depth: usize) -> Result<Value, String> {
+    fn value(&mut self, event: Event<'t>, depth: usize) -> Result<DocumentValue, String> {
         let inner = depth
             .checked_sub(1)
             .ok_or_else(|| format!("values nest deeper than {NESTING_LIMIT} levels"))?;
         let (value, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
-                (scalar(&text, style, tag.as_deref()), anchor)
+                (scalar(&mut self.texts, &text, style, tag.as_deref()), anchor)
             }
             Event::SequenceStart(anchor, _) => (self.list(inner)?, anchor),
             Event::MappingStart(anchor, _) => (self.object(inner)?, anchor),
             Event::Alias(anchor) => (self.alias(anchor, depth)?, 0),
-            _ => (Value::Null, 0),
+            _ => (DocumentValue::Null, 0),
         };
         if anchor != 0 {
             let (count, depth) = measure(&value);
@@ -66,19 +73,19 @@ impl<'t> EventReader<'t> {
         Ok(value)
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, String> {
+    fn list(&mut self, depth: usize) -> Result<DocumentValue, String> {
         let mut items = Vec::new();
         loop {
             match self.next()? {
-                Event::SequenceEnd => return Ok(Value::Array(items)),
+                Event::SequenceEnd => return Ok(DocumentValue::Array(items.into_boxed_slice())),
                 Event::StreamEnd => return Err("a list does not end".to_owned()),
                 event => items.push(self.value(event, depth)?),
             }
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, String> {
-        let mut members = Map::new();
+    fn object(&mut self, depth: usize) -> Result<DocumentValue, String> {
+        let mut members = Vec::new();
         let mut merged = Vec::new();
         loop {
             let (key, is_merge) = match self.next()? {
@@ -86,30 +93,32 @@ impl<'t> EventReader<'t> {
                 Event::StreamEnd => return Err("a mapping does not end".to_owned()),
                 Event::Scalar(text, style, ..) => {
                     let is_merge = style == ScalarStyle::Plain && text == "<<";
-                    (text.into_owned(), is_merge)
+                    (self.texts.take(&text), is_merge)
                 }
                 event => match self.value(event, depth)? {
-                    Value::String(text) => (text, false),
-                    other => (other.to_string(), false),
+                    DocumentValue::String(text) => (text, false),
+                    other => (self.texts.take(&other.to_string()), false),
                 },
             };
             let event = self.next()?;
             let value = self.value(event, depth)?;
             match value {
-                Value::Object(others) if is_merge => merged.extend(others),
-                Value::Array(others) if is_merge => {
+                DocumentValue::Object(others) if is_merge => merged.extend(others.into_list()),
+                DocumentValue::Array(others) if is_merge => {
                     merged.extend(others.into_iter().filter_map(into_object).flatten());
                 }
-                value => _ = members.insert(key, value),
+                value => members.push((key, value)),
             }
         }
-        for (key, value) in merged {
-            members.entry(key).or_insert(value);
+        if !merged.is_empty() {
+            let mut known: HashSet<Arc<str>> = members.iter().map(|(key, _)| key.clone()).collect();
+            merged.retain(|(key, _)| known.insert(key.clone()));
+            members.append(&mut merged);
         }
-        Ok(Value::Object(members))
+        Ok(DocumentValue::Object(Members::of(members)))
     }
 
-    fn alias(&mut self, anchor: usize, depth: usize) -> Result<Value, String> {
+    fn alias(&mut self, anchor: usize, depth: usize) -> Result<DocumentValue, String> {
         let anchored = self.anchors.get(&anchor).ok_or("an alias stands inside its own anchor")?;
         self.repeated += anchored.count;
         if self.repeated > ALIAS_LIMIT {
@@ -122,38 +131,46 @@ impl<'t> EventReader<'t> {
     }
 }
 
-fn into_object(value: Value) -> Option<Map<String, Value>> {
-    if let Value::Object(members) = value { Some(members) } else { None }
+fn into_object(value: DocumentValue) -> Option<Vec<(Arc<str>, DocumentValue)>> {
+    if let DocumentValue::Object(members) = value { Some(members.into_list()) } else { None }
 }
 
 /// How many values there are, and how deep they nest.
-fn measure(value: &Value) -> (usize, usize) {
-    let sum = |(count, depth): (usize, usize), inner: &Value| {
+fn measure(value: &DocumentValue) -> (usize, usize) {
+    let sum = |(count, depth): (usize, usize), inner: &DocumentValue| {
         let (inner_count, inner_depth) = measure(inner);
         (count + inner_count, depth.max(inner_depth + 1))
     };
     match value {
-        Value::Array(items) => items.iter().fold((1, 1), sum),
-        Value::Object(members) => members.values().fold((1, 1), sum),
+        DocumentValue::Array(items) => items.iter().fold((1, 1), sum),
+        DocumentValue::Object(members) => members.iter().map(|(_, inner)| inner).fold((1, 1), sum),
         _ => (1, 1),
     }
 }
 
-fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Value {
+fn scalar(
+    texts: &mut SharedTexts,
+    text: &str,
+    style: ScalarStyle,
+    tag: Option<&Tag>,
+) -> DocumentValue {
     let core = tag.filter(|tag| tag.is_yaml_core_schema()).map(|tag| tag.suffix.as_str());
     match core {
-        Some("int" | "float" | "bool" | "null") => plain(text),
-        None if style == ScalarStyle::Plain && tag.is_none() => plain(text),
-        _ => text.into(),
+        Some("int" | "float" | "bool" | "null") => plain(texts, text),
+        None if style == ScalarStyle::Plain && tag.is_none() => plain(texts, text),
+        _ => DocumentValue::String(texts.take(text)),
     }
 }
 
-fn plain(text: &str) -> Value {
+fn plain(texts: &mut SharedTexts, text: &str) -> DocumentValue {
     match text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => true.into(),
-        "false" | "False" | "FALSE" => false.into(),
-        _ => number(text).map_or_else(|| text.into(), Value::Number),
+        "" | "~" | "null" | "Null" | "NULL" => DocumentValue::Null,
+        "true" | "True" | "TRUE" => DocumentValue::Bool(true),
+        "false" | "False" | "FALSE" => DocumentValue::Bool(false),
+        _ => match number(text) {
+            Some(number) => DocumentValue::Number(Box::new(number)),
+            None => DocumentValue::String(texts.take(text)),
+        },
     }
 }
 

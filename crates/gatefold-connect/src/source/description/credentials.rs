@@ -104,7 +104,7 @@ mod tests {
                 "cert": { "type": "mutualTLS" },
             } },
         });
-        ApiDocuments::of(document).describe(&DescriptionOptions::default()).unwrap()
+        ApiDocuments::of(&document).describe(&DescriptionOptions::default()).unwrap()
     }
 
     fn check(auth: Option<&Auth>, pairs: &[(&str, &str)], expected: &[&str]) {

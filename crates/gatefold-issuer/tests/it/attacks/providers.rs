@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use gatefold_core::UserId;
+use gatefold_core::{DrawnToken, TokenKind, UserId};
 use gatefold_issuer::{PasswordSignIn, ProviderFault};
-use gatefold_token::{DrawnToken, TokenKind};
 
 use crate::ask::REDIRECT;
 use crate::browser::hidden;

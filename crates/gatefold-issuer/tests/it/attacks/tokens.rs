@@ -1,6 +1,6 @@
 //! Codes and refresh tokens in the wrong hands.
 
-use gatefold_token::{DrawnToken, PresentedToken, TokenKind};
+use gatefold_core::{DrawnToken, PresentedToken, TokenKind};
 use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;

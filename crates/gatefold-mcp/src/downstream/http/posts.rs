@@ -8,12 +8,12 @@ use axum::body::Body;
 use futures::stream::unfold;
 use gatefold_dispatch::{MemoryShare, ResultPlace};
 use gatefold_exchange::Audience;
+use gatefold_http::BudgetShare;
 use serde_json::value::RawValue;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use super::budget::BudgetShare;
 use super::headers::{check_types, full, refused, session_id};
 use super::{Access, EndpointState, resumable};
 use crate::counted::counted;
@@ -25,7 +25,7 @@ use crate::downstream::message::{
 use crate::downstream::replays::ReplayPiece;
 use crate::downstream::request::{RequestGuard, RequestInProgress, RequestStep};
 use crate::downstream::sessions::{ClientSession, SessionRequest, SessionsFull, TooManyRequests};
-use crate::downstream::streams::{Event, SOON, empty, json, stream};
+use crate::downstream::streams::{Event, REFUSALS, SOON, empty, json, stream};
 use crate::downstream::{openings, params};
 use crate::protocol::headers::SESSION_ID;
 use crate::protocol::{Era, RESUMABLE_VERSION, methods, rpc};
@@ -42,7 +42,7 @@ impl EndpointState {
         }
         let (body, share) = match self.bodies.read(body).await {
             Ok(read) => read,
-            Err(unread) => return unread.response(),
+            Err(unread) => return unread.response(REFUSALS),
         };
         match message::unpack(&body) {
             Ok(PostedMessages::One(text)) => {
@@ -287,7 +287,17 @@ impl RequestGuard for HttpRequestGuard {
     }
 
     fn memory(&self) -> Option<Arc<dyn MemoryShare>> {
-        self.share.memory()
+        let is_large = self.share.is_large();
+        is_large.then(|| Arc::new(RequestMemory(self.share.clone())) as Arc<dyn MemoryShare>)
+    }
+}
+
+/// The share of a large request, as its call keeps it.
+struct RequestMemory(BudgetShare);
+
+impl MemoryShare for RequestMemory {
+    fn may_wait(&self) -> bool {
+        self.0.may_wait()
     }
 }
 

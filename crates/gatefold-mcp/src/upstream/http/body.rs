@@ -5,7 +5,7 @@ use ::http::header::CONTENT_LENGTH;
 use bytes::{Bytes, BytesMut};
 use futures::StreamExt as _;
 use gatefold_dispatch::ResultRoom;
-use gatefold_policy::secrecy::KnownSecrets;
+use gatefold_secrecy::KnownSecrets;
 use reqwest::{Response, Url};
 use sse_stream::Error as SseError;
 use tokio::task::consume_budget;

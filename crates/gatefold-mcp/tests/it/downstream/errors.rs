@@ -1,7 +1,7 @@
 //! How the gateway refuses requests.
 
 use futures::future::join_all;
-use gatefold_mcp::HttpEndpoint;
+use gatefold_http::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use reqwest::{Method, Response};

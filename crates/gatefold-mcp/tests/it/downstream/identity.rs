@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use gatefold_core::{Narrowing, Principal, TokenGrant, TokenId, UserId};
-use gatefold_mcp::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated, Validity};
+use gatefold_http::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated, Validity};
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use reqwest::Method;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use gatefold_mcp::HttpEndpoint;
+use gatefold_http::HttpEndpoint;
 use gatefold_policy::Policy;
 use gatefold_testkit::{RAW_TOOL, serve_raw, wait_until};
 use libtest_mimic::Trial;

@@ -1,6 +1,7 @@
 //! Sources that lead back to the gateway.
 
-use gatefold_mcp::{HttpEndpoint, McpSettings};
+use gatefold_http::HttpEndpoint;
+use gatefold_mcp::McpSettings;
 use libtest_mimic::Trial;
 use serde_json::json;
 use tokio::net::TcpListener;

@@ -1,7 +1,7 @@
 //! What things are called towards clients, and that those names reach them.
 
 use gatefold_core::{Domain, EntryKind, RuleId};
-use gatefold_mcp::HttpEndpoint;
+use gatefold_http::HttpEndpoint;
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 use libtest_mimic::Trial;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use gatefold_mcp::HttpEndpoint;
+use gatefold_http::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use serde_json::{Value, json};

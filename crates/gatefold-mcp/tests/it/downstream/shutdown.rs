@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gatefold_mcp::HttpEndpoint;
+use gatefold_http::HttpEndpoint;
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_mcp::{HTTPS_ONLY, HttpEndpoint, ListenerTls, TlsPair};
+use gatefold_http::{HTTPS_ONLY, HttpEndpoint, ListenerTls, TlsPair};
 use gatefold_policy::Policy;
 use libtest_mimic::Trial;
 use rcgen::{CertificateParams, KeyPair};

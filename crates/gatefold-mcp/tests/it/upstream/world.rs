@@ -10,8 +10,8 @@ use gatefold_core::{
 };
 use gatefold_dispatch::{
     AuditError, AuditLog, AuditSlot, CallClosed, CallOpened, Caller, Credentials, DiscoveryRecord,
-    Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, NoPastQueries,
-    NoUsedTools, Ports, SealKey, Setup, SourceReport, SourceSetup, SourceState,
+    Dispatcher, Event, EventSink, IdentityScope, Limits, Manifests, NoApprovals, Ports, SealKey,
+    Setup, SourceReport, SourceSetup, SourceState,
 };
 use gatefold_egress::{Egress, HttpClient, Reach, Settings};
 use gatefold_mcp::{
@@ -85,8 +85,6 @@ impl World {
             audit: Arc::new(NoRecords),
             approvals: Arc::new(NoApprovals),
             clock: Arc::new(SystemClock),
-            past: Arc::new(NoPastQueries),
-            used: Arc::new(NoUsedTools),
             seal: SealKey::new([7; 32]),
         });
         dispatcher.install(Setup {

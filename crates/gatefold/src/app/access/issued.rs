@@ -8,7 +8,7 @@ use std::time::Duration;
 use gatefold_core::{
     Clock, Digest, Narrowing, Principal, RecentMap, Timestamp, TokenGrant, TokenId,
 };
-use gatefold_mcp::{Authenticated, Validity};
+use gatefold_http::{Authenticated, Validity};
 use gatefold_oauth::{Recheck, TokenBearer, TokenFault, TokenHolder, TokenIssuers, VerifiedToken};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;

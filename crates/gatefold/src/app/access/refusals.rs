@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use gatefold_mcp::Unauthenticated;
+use gatefold_core::{PresentedToken, is_like_token};
+use gatefold_http::Unauthenticated;
 use gatefold_oauth::TokenFault;
-use gatefold_store::{PresentedToken, is_like_token};
 use http::StatusCode;
 use http::header::AUTHORIZATION;
 use http::request::Parts;

@@ -99,6 +99,17 @@ impl ProtectedResource {
     }
 }
 
+/// The part of the gateway that a token has to be good for at a path: an endpoint of MCP, or all of
+/// them for any other route.
+pub(super) fn part_at(path: &str) -> &str {
+    if is_endpoint(path) { path } else { "/mcp" }
+}
+
+/// Whether MCP is served at a path.
+pub(super) fn is_endpoint(path: &str) -> bool {
+    path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
 /// What a client is told that was not let in at a path. Where somebody issues tokens, that is where the
 /// metadata is, and all scopes at once, so that it does not have to come back for each.
 pub(super) fn challenge(
@@ -142,6 +153,20 @@ mod tests {
         assert_eq!(own.metadata_place(path).as_str(), place);
         let expected = format!(r#"Bearer realm="gatefold", resource_metadata="{place}""#);
         assert_eq!(challenge(Some(&own), path, None), expected);
+    }
+
+    #[test]
+    fn a_route_that_is_none_of_mcp_needs_a_token_for_all_of_the_gateway() {
+        for (path, part) in [
+            ("/mcp", "/mcp"),
+            ("/mcp/", "/mcp/"),
+            ("/mcp/source/mail", "/mcp/source/mail"),
+            ("/mcpx", "/mcp"),
+            ("/runs", "/mcp"),
+            ("/", "/mcp"),
+        ] {
+            assert_eq!(part_at(path), part, "{path}");
+        }
     }
 
     #[test]

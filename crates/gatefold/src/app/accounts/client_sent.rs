@@ -14,7 +14,7 @@ use gatefold_dispatch::{
     Credential, CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope,
     RefusalCause, SealKey,
 };
-use gatefold_mcp::{Authenticated, Authenticator, Unauthenticated};
+use gatefold_http::{Authenticated, Authenticator, Unauthenticated};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, StatusCode};
@@ -233,6 +233,10 @@ impl Authenticator for WithClientCredentials {
             let principal = Arc::new(Principal { sent, ..Principal::clone(&principal) });
             Ok(Authenticated { principal, validity })
         })
+    }
+
+    fn is_operator(&self, principal: &Principal) -> bool {
+        self.inner.is_operator(principal)
     }
 }
 

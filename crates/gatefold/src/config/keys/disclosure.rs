@@ -1,7 +1,8 @@
 use gatefold_disclose::ExecuteTools;
 
 use super::super::key::{Key, Kind, count};
-use super::super::{pins, tool_modes};
+use super::super::pins;
+use super::super::tool_modes::{CONNECTORS, DATABASES, MODES, SERVERS, SKILLS};
 use super::FixedSection;
 
 pub(super) const DISCLOSURE: FixedSection = FixedSection {
@@ -105,42 +106,42 @@ pub(super) const DISCLOSURE: FixedSection = FixedSection {
             details: "\"inline\" puts their texts into the instructions, the shortest first, as far as a client \
                       takes them; the others stand there by their descriptions. The variable `SKILL_TOOL_MODE` \
                       wins over it.",
-            value: |config| Some(tool_modes::skill_word(config.disclosure.modes.skills).into()),
+            value: |config| Some(MODES[SKILLS].word(&config.disclosure.modes).into()),
             example: "\"inline\"",
             ..Key::new(
                 "skill_tool_mode",
-                Kind::Choice(&tool_modes::SKILL_WORDS),
+                Kind::Choice(MODES[SKILLS].words()),
                 "How `typed` shows skills.",
             )
         },
         Key {
             details: "\"legacy\" shows each action as a tool of its own. The variable `CONNECTOR_TOOL_MODE` wins \
                       over it.",
-            value: |config| Some(tool_modes::word(config.disclosure.modes.connectors).into()),
+            value: |config| Some(MODES[CONNECTORS].word(&config.disclosure.modes).into()),
             example: "\"legacy\"",
             ..Key::new(
                 "connector_tool_mode",
-                Kind::Choice(&tool_modes::WORDS),
+                Kind::Choice(MODES[CONNECTORS].words()),
                 "How `typed` shows HTTP APIs.",
             )
         },
         Key {
             details: "\"legacy\" shows the tools of each database. The variable `DATABASE_TOOL_MODE` wins over it.",
-            value: |config| Some(tool_modes::word(config.disclosure.modes.databases).into()),
+            value: |config| Some(MODES[DATABASES].word(&config.disclosure.modes).into()),
             example: "\"legacy\"",
             ..Key::new(
                 "database_tool_mode",
-                Kind::Choice(&tool_modes::WORDS),
+                Kind::Choice(MODES[DATABASES].words()),
                 "How `typed` shows databases.",
             )
         },
         Key {
             details: "\"legacy\" shows each tool. The variable `MCP_TOOL_MODE` wins over it.",
-            value: |config| Some(tool_modes::word(config.disclosure.modes.mcp).into()),
+            value: |config| Some(MODES[SERVERS].word(&config.disclosure.modes).into()),
             example: "\"legacy\"",
             ..Key::new(
                 "mcp_tool_mode",
-                Kind::Choice(&tool_modes::WORDS),
+                Kind::Choice(MODES[SERVERS].words()),
                 "How `typed` shows MCP servers.",
             )
         },

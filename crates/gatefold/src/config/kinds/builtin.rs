@@ -29,6 +29,16 @@ use section::BuiltinSection;
 #[derive(Debug)]
 pub struct BuiltinKind;
 
+const CATEGORIES: [&str; ToolCategory::ALL.len()] = {
+    let mut words = [""; ToolCategory::ALL.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = ToolCategory::ALL[at].as_str();
+        at += 1;
+    }
+    words
+};
+
 impl BuiltinKind {
     pub const NAME: KindName = KindName::new("builtin");
 
@@ -62,6 +72,10 @@ impl SourceKind for BuiltinKind {
             heading: "Built-in tools:",
             example: "builtin",
         }]
+    }
+
+    fn categories(&self) -> &'static [&'static str] {
+        &CATEGORIES
     }
 
     fn keys(&self) -> &'static [Key] {

@@ -1,6 +1,7 @@
 //! Databases: SQLite, PostgreSQL, MySQL and MariaDB.
 
 mod keys;
+mod place;
 mod section;
 
 use std::fmt;
@@ -48,7 +49,7 @@ pub struct DatabaseRules<'a> {
 }
 
 impl DatabaseKind {
-    pub const NAME: KindName = KindName::new("database");
+    pub const NAME: KindName = KindName::at("database", &place::PLACE);
 
     /// The SQLite file at this path, for a configuration that is made in code. `None` if a rule
     /// cannot be read.

@@ -20,7 +20,7 @@ use super::credentials::SourceCredentials;
 use super::exchange::ExchangeKeys;
 use super::mcp::{HeaderName, HeaderValue, headers};
 use super::shared_values::ServerAddress;
-use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
+use super::{AllowPrivate, CONNECTOR, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
 use crate::config::key::Key;
 use crate::files;
@@ -32,7 +32,7 @@ use section::{ApiConnection, ApiSection, ApiSignIn};
 pub struct OpenApiKind;
 
 impl OpenApiKind {
-    pub const NAME: KindName = KindName::new("openapi");
+    pub const NAME: KindName = KindName::at("openapi", &CONNECTOR);
 
     /// An API whose description is at this address, for a configuration that is made in code.
     /// [`Config::of`](crate::config::Config::of) makes a person approve each call of the tools in
@@ -150,7 +150,7 @@ fn description_place(field: &Field<'_>) -> Option<DescriptionPlace> {
 pub struct ActionsKind;
 
 impl ActionsKind {
-    pub const NAME: KindName = KindName::new("actions");
+    pub const NAME: KindName = KindName::at("actions", &CONNECTOR);
 }
 
 impl SourceKind for ActionsKind {

@@ -6,7 +6,7 @@ mod values;
 
 use std::sync::Arc;
 
-use gatefold_catalog::KindName;
+use gatefold_catalog::{Action, Command, KindName, MetaTool, Parts, StubForm, ToolPlace};
 use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
 use gatefold_mcp::EraChoice;
 use serde::Deserialize;
@@ -26,8 +26,36 @@ pub(crate) use values::{
 pub struct McpKind;
 
 impl McpKind {
-    pub const NAME: KindName = KindName::new("mcp");
+    pub const NAME: KindName = KindName::at("mcp", &PLACE);
 }
+
+const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
+    name: "mcp",
+    order: 3,
+    summary: "Interact with MCP servers.",
+    noun: "server",
+    part: "tool",
+    parts: Parts::Tools,
+    named_parts: usize::MAX,
+    stub: StubForm::Counted,
+    commands: &[
+        Command {
+            name: "discover",
+            line: "discover <server> [tool] -- list tools with full parameter schemas",
+            action: Action::Describe,
+        },
+        Command {
+            name: "call",
+            line: r#"call <server> <tool> {"param": "value"} -- invoke an MCP tool"#,
+            action: Action::CallNamed,
+        },
+    ],
+    parameters: &[
+        ("tool", r#"{"type":"string","description":"For discover, omit it to see all tools."}"#),
+        ("parameters", r#"{"type":"object","description":"Matching the tool's schema."}"#),
+    ],
+    is_bound: false,
+});
 
 /// The keys of both.
 #[derive(Deserialize, Default)]

@@ -3,13 +3,14 @@
 mod keys;
 mod section;
 
+use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_catalog::KindName;
+use gatefold_catalog::{KindName, ReadingTool, ToolPlace};
 use gatefold_config::{FilePath, LimitedItems, Table, parsed};
 use gatefold_core::Domain;
-use gatefold_skills::SkillFolder;
+use gatefold_skills::{READ_SKILL, SkillFolder};
 use serde::{Deserialize, Deserializer};
 
 use super::{ConnectionMethod, KindSection, SourceKind};
@@ -22,13 +23,31 @@ use section::SkillsSection;
 #[derive(Debug)]
 pub struct SkillsKind;
 
+/// What stands above the stubs of skills.
+pub const SKILLS_HEADING: &str = "## Available Skills\n\
+    Call read_skill(name) to load full content before executing any of these:";
+
+const PLACE: ToolPlace = ToolPlace::Read(ReadingTool {
+    name: READ_SKILL,
+    noun: "skill",
+    summary: "Read a skill: a procedure to follow, with its files and the tools that it names. Scripts are \
+              given, not run.",
+    stubs_heading: SKILLS_HEADING,
+    texts_heading: "## Skills\nFollow these procedures where they apply.",
+});
+
 impl SkillsKind {
-    pub const NAME: KindName = KindName::new("skills");
+    pub const NAME: KindName = KindName::at("skills", &PLACE);
 
     /// The folder at this path, for a configuration that is made in code.
     pub fn at(path: &Path) -> SourceSection {
         SkillsSection { folder: SkillFolder::at(path), domains: Vec::new() }.into()
     }
+}
+
+/// The folder that a source is, if it is one of skills.
+pub fn skill_folder(section: &dyn KindSection) -> Option<&SkillFolder> {
+    (section as &dyn Any).downcast_ref::<SkillsSection>().map(|section| &section.folder)
 }
 
 impl SourceKind for SkillsKind {

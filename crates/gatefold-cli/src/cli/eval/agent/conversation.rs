@@ -6,12 +6,15 @@ use gatefold::App;
 use gatefold_core::{CallError, ClientName, Payload, ToolName};
 use gatefold_dispatch::{Caller, RequestMeta, SharedLabel};
 use gatefold_exchange::{Audience, TaskSupport, ToolAnswer, ToolCall};
-use serde_json::value::RawValue;
+use gatefold_model::{
+    AssistantMessage, CallArguments, History, ModelClient, ModelRequest, Round,
+    ToolCall as WrittenCall, ToolResult, UserMessage,
+};
 use serde_json::{Value, json};
 
 use super::call_log::{CallLog, InnerCall};
 use super::functions::Functions;
-use crate::cli::endpoint::{FunctionCall, ModelAnswer, ModelEndpoint, NoAnswer};
+use crate::cli::model_options::{NoAnswer, ask};
 use crate::cli::tokens;
 
 /// The longest conversation, in bytes.
@@ -23,7 +26,7 @@ const CLIENT: &str = "gatefold-eval";
 /// One disclosure with what a model is given under it.
 pub(super) struct Stage<'a> {
     pub(super) app: &'a App,
-    pub(super) model: &'a ModelEndpoint,
+    pub(super) model: &'a ModelClient,
     pub(super) audience: Audience,
     pub(super) instructions: String,
     pub(super) functions: Functions,
@@ -55,9 +58,11 @@ pub(super) enum RunEnd {
     TooLong,
 }
 
-/// The messages so far, and what they cost.
+/// What was said so far, and what it cost.
 struct Conversation {
-    messages: Vec<Value>,
+    history: History,
+    /// The messages as texts, from which tokens are counted.
+    texts: Vec<String>,
     bytes: usize,
     tokens: u64,
     /// How many messages each request had whose tokens the endpoint did not report.
@@ -65,27 +70,43 @@ struct Conversation {
 }
 
 impl Conversation {
-    fn new(instructions: &str, request: &str) -> Self {
-        let mut own = Self { messages: Vec::new(), bytes: 0, tokens: 0, unreported: Vec::new() };
+    fn new(instructions: &str, request: &str) -> Result<Self, NoAnswer> {
+        let message = UserMessage::text(request)
+            .map_err(|error| NoAnswer { reason: error.to_string(), is_final: false })?;
+        let history = History::new(message);
+        let mut own =
+            Self { history, texts: Vec::new(), bytes: 0, tokens: 0, unreported: Vec::new() };
         if !instructions.is_empty() {
-            own.push(json!({ "role": "system", "content": instructions }));
+            own.note(&json!({ "role": "system", "content": instructions }));
         }
-        own.push(json!({ "role": "user", "content": request }));
-        own
+        own.note(&json!({ "role": "user", "content": request }));
+        Ok(own)
     }
 
-    fn push(&mut self, message: Value) {
-        self.bytes += message.to_string().len();
-        self.messages.push(message);
+    fn note(&mut self, message: &Value) {
+        let text = message.to_string();
+        self.bytes += text.len();
+        self.texts.push(text);
     }
 
-    /// Takes in the model's answer to all messages so far.
-    fn answered(&mut self, message: Value, tokens: Option<u64>) {
+    /// Notes the model's answer to all messages so far.
+    fn note_answer(&mut self, message: &AssistantMessage, tokens: Option<u64>) {
         match tokens {
             Some(tokens) => self.tokens = self.tokens.saturating_add(tokens),
-            None => self.unreported.push(self.messages.len()),
+            None => self.unreported.push(self.texts.len()),
         }
-        self.push(message);
+        let calls = message.calls().map(|call| match &call.arguments {
+            CallArguments::Object(arguments) => {
+                json!({ "name": call.name, "arguments": arguments })
+            }
+            CallArguments::Malformed { .. } => json!({ "name": call.name }),
+        });
+        let calls: Vec<_> = calls.collect();
+        self.note(&json!({ "role": "assistant", "content": message.text(), "calls": calls }));
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.bytes > CONVERSATION_BYTES
     }
 
     /// The tokens of all requests and answers: as reported, and otherwise counted.
@@ -93,9 +114,12 @@ impl Conversation {
         if self.unreported.is_empty() {
             return Ok(self.tokens);
         }
-        let tools = Value::from(functions.definitions()).to_string();
-        let messages = self.messages.iter().map(Value::to_string);
-        let texts: Vec<_> = std::iter::once(tools).chain(messages).collect();
+        let tools = functions.definitions().iter().map(|tool| {
+            let (name, description) = (tool.name(), tool.description());
+            json!({ "name": name, "description": description, "parameters": tool.schema() })
+        });
+        let tools = Value::from_iter(tools).to_string();
+        let texts: Vec<_> = std::iter::once(tools).chain(self.texts.iter().cloned()).collect();
         let counts = tokens::count(&texts).await?;
         // The definitions, the messages of the request, and the answer after them.
         let of = |messages: usize| counts.iter().take(messages + 2).sum::<usize>();
@@ -106,31 +130,36 @@ impl Conversation {
 
 impl Stage<'_> {
     pub(super) async fn run(&self, request: &str) -> Result<Run, NoAnswer> {
-        let mut conversation = Conversation::new(&self.instructions, request);
+        let mut conversation = Conversation::new(&self.instructions, request)?;
         let log = Arc::new(CallLog::default());
         let caller = caller();
         let (mut turns, mut ended, mut last) = (0, RunEnd::Turns, None);
         while turns < self.turns {
-            if conversation.bytes > CONVERSATION_BYTES {
+            if conversation.is_too_long() {
                 ended = RunEnd::TooLong;
                 break;
             }
             turns += 1;
-            let asked = self.model.ask(&conversation.messages, self.functions.definitions()).await;
-            let ModelAnswer { message, text, calls, tokens } = asked?;
-            conversation.answered(message, tokens);
-            if calls.is_empty() {
-                (ended, last) = (RunEnd::Answered, Some(text));
+            let request = ModelRequest::new(&self.instructions, &conversation.history);
+            let answer = ask(self.model, request.tools(self.functions.definitions())).await?;
+            conversation.note_answer(&answer.message, answer.usage.total());
+            if answer.message.calls().next().is_none() {
+                (ended, last) = (RunEnd::Answered, Some(answer.message.text()));
                 break;
             }
-            for call in &calls {
-                if conversation.bytes > CONVERSATION_BYTES {
-                    break;
-                }
-                let told = self.carry_out(call, &log, &caller).await;
-                let id = &call.id;
-                conversation.push(json!({ "role": "tool", "tool_call_id": id, "content": told }));
+            let mut results = Vec::new();
+            for call in answer.message.calls() {
+                let result = if conversation.is_too_long() {
+                    Err("not called, because the conversation is too long".to_owned())
+                } else {
+                    self.carry_out(call, &log, &caller).await
+                };
+                let text = result.as_ref().unwrap_or_else(|fault| fault);
+                conversation.note(&json!({ "role": "tool", "content": text }));
+                results.push(result.map_or_else(ToolResult::error, ToolResult::text));
             }
+            let round = Round::new(answer.message, results).expect("each call has a result");
+            conversation.history.push(round).expect("the model was asked");
         }
         let tokens = conversation.all_tokens(&self.functions).await.map_err(|error| {
             let reason = format!("the tokens cannot be counted: {error:#}");
@@ -140,23 +169,29 @@ impl Stage<'_> {
         Ok(Run { calls: log.take(), answer: last, ended, turns, tokens, is_counted })
     }
 
-    /// Carries out one call as that of an MCP client, and returns what the model is told.
-    async fn carry_out(&self, call: &FunctionCall, log: &Arc<CallLog>, caller: &Caller) -> String {
-        let arguments = match read_arguments(&call.arguments) {
-            Ok(arguments) => arguments,
-            Err(fault) => return fault,
+    /// Carries out one call as that of an MCP client, and returns what the model is told. A call that
+    /// cannot be made is an error.
+    async fn carry_out(
+        &self,
+        call: &WrittenCall,
+        log: &Arc<CallLog>,
+        caller: &Caller,
+    ) -> Result<String, String> {
+        let arguments = match &call.arguments {
+            CallArguments::Object(json) => json.raw().to_owned(),
+            CallArguments::Malformed { fault, .. } => {
+                return Err(format!("{fault}; nothing was called"));
+            }
         };
-        let Ok(name) = ToolName::parse(self.functions.tool_of(&call.name)) else {
-            return "there is no such tool".to_owned();
-        };
+        let name = ToolName::parse(self.functions.tool_of(&call.name))
+            .map_err(|_| "there is no such tool".to_owned())?;
         let exchange = self.app.exchange();
-        let Some(turn) = exchange.turn(&self.audience, self.app.local_user()) else {
-            return "no tool can be called any more".to_owned();
-        };
+        let turn = exchange.turn(&self.audience, self.app.local_user());
+        let turn = turn.ok_or("no tool can be called any more")?;
         let observer = log.of(turn.view());
         let turn = turn.observed_by(observer);
         let call = ToolCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
-        told(turn.call(call, caller.clone()).await)
+        Ok(told(turn.call(call, caller.clone()).await))
     }
 }
 
@@ -164,15 +199,6 @@ impl Stage<'_> {
 fn caller() -> Caller {
     let meta = RequestMeta { client: Some(ClientName::new(CLIENT)), ..RequestMeta::default() };
     Caller { meta: Arc::new(meta), label: SharedLabel::default(), ..Caller::silent() }
-}
-
-/// The arguments of a call, which may be left out.
-fn read_arguments(written: &str) -> Result<Box<RawValue>, String> {
-    let text = if written.trim().is_empty() { "{}" } else { written.trim() };
-    let fault = |why: &str| format!("the arguments {why}; nothing was called");
-    let raw: Box<RawValue> =
-        serde_json::from_str(text).map_err(|error| fault(&format!("are not JSON: {error}")))?;
-    if raw.get().starts_with('{') { Ok(raw) } else { Err(fault("are not a JSON object")) }
 }
 
 /// The text that a model reads of an answer.

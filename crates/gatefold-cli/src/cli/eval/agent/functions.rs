@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use gatefold_disclose::Surface;
-use serde_json::{Value, json};
-
-/// The longest name of a function that endpoints take.
-const NAME_LENGTH: usize = 64;
+use gatefold_model::{RawJson, ToolDefinition};
+use serde::Deserialize;
 
 /// The functions that a model is given. Endpoints take fewer names than MCP does, so some tools have
 /// another name here.
 pub(super) struct Functions {
-    definitions: Vec<Value>,
+    definitions: Vec<ToolDefinition>,
     /// The tool of each function whose name differs.
     renamed: HashMap<String, String>,
 }
@@ -28,7 +26,7 @@ impl Functions {
         Self { definitions, renamed: tools }
     }
 
-    pub(super) fn definitions(&self) -> &[Value] {
+    pub(super) fn definitions(&self) -> &[ToolDefinition] {
         &self.definitions
     }
 
@@ -38,25 +36,29 @@ impl Functions {
     }
 }
 
-fn definition(name: &str, tool: &str) -> Value {
-    let mut tool: Value = serde_json::from_str(tool).unwrap_or_default();
-    let mut parameters = tool["inputSchema"].take();
-    if parameters.is_null() {
-        parameters = json!({ "type": "object" });
-    }
-    let description = tool["description"].as_str().unwrap_or_default();
-    let function = json!({ "name": name, "description": description, "parameters": parameters });
-    json!({ "type": "function", "function": function })
+/// The members of a definition that a model is given.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownTool {
+    description: Option<String>,
+    input_schema: Option<RawJson>,
+}
+
+fn definition(name: &str, tool: &str) -> ToolDefinition {
+    let ShownTool { description, input_schema } = serde_json::from_str(tool).unwrap_or_default();
+    let schema = input_schema.unwrap_or_else(|| RawJson::of(&serde_json::Map::new()));
+    let description = description.unwrap_or_default();
+    ToolDefinition::new(name, &description, &schema).expect("the name was made legal")
 }
 
 /// A legal name that no other tool has.
 fn free_name(tool: &str, taken: &HashMap<String, String>) -> String {
     let is_legal = |byte: char| byte.is_ascii_alphanumeric() || matches!(byte, '_' | '-');
     let legal = tool.chars().map(|one| if is_legal(one) { one } else { '_' });
-    let legal: String = legal.take(NAME_LENGTH).collect();
+    let legal: String = legal.take(ToolDefinition::NAME_LENGTH).collect();
     let numbered = (2..).map(|number| {
         let end = format!("_{number}");
-        format!("{}{end}", &legal[..legal.len().min(NAME_LENGTH - end.len())])
+        format!("{}{end}", &legal[..legal.len().min(ToolDefinition::NAME_LENGTH - end.len())])
     });
     let mut names = std::iter::once(legal.clone()).chain(numbered);
     names.find(|name| !taken.contains_key(name)).expect("there are more numbers than tools")
@@ -79,8 +81,7 @@ mod tests {
         let tools = names.iter().map(tool).collect();
         let surface = Surface { tools, instructions: String::new() };
         let functions = Functions::of(&surface);
-        let shown = functions.definitions().iter().map(|one| &one["function"]["name"]);
-        let shown: Vec<_> = shown.map(|name| name.as_str().unwrap().to_owned()).collect();
+        let shown: Vec<_> = functions.definitions().iter().map(ToolDefinition::name).collect();
         let cut = format!("{}_2", "x".repeat(62));
         assert_eq!(shown, ["a_b", "a_b_2", "a-b", &"x".repeat(64), &cut, "_"]);
         let back: Vec<_> = shown.iter().map(|name| functions.tool_of(name)).collect();

@@ -13,7 +13,6 @@ use serde_json::{Value as Json, json};
 
 use super::super::{AllowPrivate, DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::BuiltinKind;
-use crate::config::role::SourceRole;
 
 /// One source that is tools of our own.
 #[derive(Debug)]
@@ -32,8 +31,11 @@ impl KindSection for BuiltinSection {
         BuiltinKind::NAME
     }
 
-    fn role(&self) -> SourceRole {
-        SourceRole::Builtin
+    fn tool_categories(&self) -> Vec<(&'static str, &'static str)> {
+        let tools = |name: BuiltinName| {
+            name.tools().iter().map(move |tool| (name.category().as_str(), *tool))
+        };
+        BuiltinName::ALL.into_iter().flat_map(tools).collect()
     }
 
     fn digest(&self, parts: &mut DigestParts) {

@@ -14,7 +14,6 @@ use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::DatabaseKind;
-use crate::config::role::SourceRole;
 
 /// One source that is a database.
 pub(super) struct DatabaseSection {
@@ -40,10 +39,6 @@ impl DatabaseSection {
 impl KindSection for DatabaseSection {
     fn kind(&self) -> KindName {
         DatabaseKind::NAME
-    }
-
-    fn role(&self) -> SourceRole {
-        SourceRole::Database
     }
 
     fn digest(&self, parts: &mut DigestParts) {

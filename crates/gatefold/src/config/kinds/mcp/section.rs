@@ -21,7 +21,6 @@ use crate::config::kinds::{
     AllowPrivate, DigestParts, KindSection, Need, ProgramNeed, ServerNeed, SignInSettings,
     SourceIdentity, SourcePorts,
 };
-use crate::config::role::SourceRole;
 
 /// How an MCP server is reached. Its `Debug` shows nothing that may be secret.
 #[derive(Clone)]
@@ -168,10 +167,6 @@ impl KindSection for McpSection {
         self.connection.kind()
     }
 
-    fn role(&self) -> SourceRole {
-        self.connection.role()
-    }
-
     fn digest(&self, parts: &mut DigestParts) {
         self.connection.digest(parts);
         self.private.digest(parts);
@@ -264,10 +259,6 @@ fn chosen_era(era: EraChoice) -> Option<&'static str> {
 impl KindSection for McpConnection {
     fn kind(&self) -> KindName {
         McpKind::NAME
-    }
-
-    fn role(&self) -> SourceRole {
-        SourceRole::Mcp
     }
 
     // The parts must stay those of the first release, so that the data that it kept on disk is

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use gatefold_catalog::KindName;
 use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
-use gatefold_policy::Policy;
+use gatefold_policy::{Effect, Entries, Policy, Rule, Scope};
 use gatefold_skills::{SkillFolder, SkillSource, SkillSourceSettings};
 use serde_json::{Value as Json, json};
 
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::SkillsKind;
-use crate::config::role::SourceRole;
 
 /// One source that is a folder of skills.
 #[derive(Debug)]
@@ -23,10 +22,6 @@ pub(super) struct SkillsSection {
 impl KindSection for SkillsSection {
     fn kind(&self) -> KindName {
         SkillsKind::NAME
-    }
-
-    fn role(&self) -> SourceRole {
-        SourceRole::Common
     }
 
     fn digest(&self, parts: &mut DigestParts) {
@@ -54,12 +49,18 @@ impl KindSection for SkillsSection {
         })
     }
 
-    fn skill_folder(&self) -> Option<&SkillFolder> {
-        Some(&self.folder)
-    }
-
-    fn names_resources(&self) -> bool {
-        true
+    fn surroundings(&self, domain: &Domain, policy: &Policy) -> Option<String> {
+        let is_about_it = |rule: &&Rule| {
+            let is_in_scope = match &rule.scope {
+                Scope::Everywhere => true,
+                Scope::Domain(own) => own == domain,
+            };
+            let is_about_resources =
+                matches!(rule.entries, Entries::Every | Entries::Only(EntryKind::Resource));
+            is_in_scope && is_about_resources && rule.effect != Effect::Ask
+        };
+        let rules: Vec<_> = policy.rules().iter().filter(is_about_it).collect();
+        Some(format!("{rules:?}"))
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {

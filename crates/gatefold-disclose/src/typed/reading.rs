@@ -1,0 +1,232 @@
+//! What the sources of a kind have to be read, such as skills: its stubs, and what a call of the tool means
+//! that reads it.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gatefold_catalog::{
+    DomainEntry, ReadingTool, Request, STUB_LENGTH, Tool, ToolTopic, View, is_same_name,
+    nearest_texts, short_description, topic_stub,
+};
+use gatefold_core::{Operation, ToolName};
+use serde_json::value::RawValue;
+
+use super::kinds::reading_tool;
+use super::pages::page;
+use crate::arguments::{Arguments, json_text, object, object_text};
+use crate::bounded::bounded;
+use crate::surface::{Reply, Step, UsageError};
+use crate::wording::{did_you_mean, quoted};
+
+/// The longest descriptions in stubs, in characters, from the best to the shortest.
+const LENGTHS: [usize; 4] = [STUB_LENGTH, 60, 30, 0];
+
+/// One that can be read.
+struct NamedTopic<'a> {
+    /// What models call it: its own name, with its domain if another domain has one of that name.
+    name: Cow<'a, str>,
+    topic: &'a ToolTopic,
+    /// The tool that reads it.
+    tool: &'a Tool,
+}
+
+/// The instructions of a surface with topics.
+pub(super) struct TopicInstructions {
+    pub(super) text: String,
+    /// Whether nothing is left that the tool would give.
+    pub(super) is_all: bool,
+}
+
+/// All that one tool reads in a view, by name.
+pub(super) struct Topics<'a> {
+    pub(super) tool: &'static ReadingTool,
+    all: Vec<NamedTopic<'a>>,
+}
+
+impl<'a> Topics<'a> {
+    pub(super) fn of(view: &'a View, tool: &'static ReadingTool) -> Self {
+        let is_read =
+            |entry: &&DomainEntry| reading_tool(entry).is_some_and(|own| own.name == tool.name);
+        let sources = view.domains().filter(is_read);
+        let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool.name)).collect();
+        let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
+        for named in &all {
+            *namesakes.entry(&named.topic.name).or_default() += 1;
+        }
+        for named in &mut all {
+            if namesakes[named.topic.name.as_str()] > 1 {
+                named.name = long_name(named).into();
+            }
+        }
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Self { tool, all }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.all.iter().map(|named| &*named.name)
+    }
+
+    /// The heading and the stubs after `start`, within a number of bytes.
+    pub(super) fn stubs(&self, start: &str, bytes: usize) -> String {
+        self.stubs_of(&self.all.iter().collect::<Vec<_>>(), start, bytes)
+    }
+
+    fn stubs_of(&self, topics: &[&NamedTopic<'_>], start: &str, bytes: usize) -> String {
+        let (heading, own) = (self.tool.stubs_heading, self.tool.name);
+        let lines = |length: usize| topics.iter().map(|named| stub(named, length)).collect();
+        bounded(
+            LENGTHS.into_iter().map(lines),
+            bytes,
+            |lines| format!("{start}{heading}{lines}"),
+            |count| format!("\n+{count} more: call {own} without a name to list all."),
+        )
+    }
+
+    /// The instructions with the topics' stubs.
+    pub(super) fn by_stubs(&self, usage: &str, bytes: usize) -> TopicInstructions {
+        if self.is_empty() {
+            return TopicInstructions { text: usage.to_owned(), is_all: true };
+        }
+        TopicInstructions { text: self.stubs(&opened(usage), bytes), is_all: false }
+    }
+
+    /// The instructions with the topics' whole texts, as many as fit from the shortest on, and the
+    /// stubs of the others.
+    pub(super) fn inline(&self, usage: &str, bytes: usize) -> TopicInstructions {
+        let mut whole: Vec<_> =
+            self.all.iter().filter(|named| named.topic.text.is_some()).collect();
+        whole.sort_by_key(|named| text_of(named).len());
+        let mut length = usage.len();
+        let fit = whole.iter().take_while(|named| {
+            length += text_of(named).len();
+            length <= bytes
+        });
+        // Headings and the others' stubs need room as well.
+        for count in (1..=fit.count()).rev() {
+            let shown = self.with_whole(&whole[..count], usage, bytes);
+            if shown.text.len() <= bytes {
+                return shown;
+            }
+        }
+        self.by_stubs(usage, bytes)
+    }
+
+    /// The instructions with these topics whole, in the order of their names.
+    fn with_whole(
+        &self,
+        whole: &[&NamedTopic<'a>],
+        usage: &str,
+        bytes: usize,
+    ) -> TopicInstructions {
+        let is_whole = |named: &NamedTopic<'_>| whole.iter().any(|other| other.name == named.name);
+        let (shown, rest): (Vec<_>, Vec<_>) = self.all.iter().partition(|named| is_whole(named));
+        let texts = shown.iter().map(|named| format!("\n\n### {}\n{}", named.name, text_of(named)));
+        let start =
+            format!("{}{}{}", opened(usage), self.tool.texts_heading, texts.collect::<String>());
+        let is_told_whole =
+            |named: &&NamedTopic<'_>| named.topic.text.as_ref().is_some_and(|text| text.is_all);
+        let is_all = rest.is_empty() && shown.iter().all(is_told_whole);
+        let text = if rest.is_empty() {
+            start
+        } else {
+            self.stubs_of(&rest, &format!("{start}\n\n"), bytes)
+        };
+        TopicInstructions { text, is_all }
+    }
+
+    fn find(&self, name: &str) -> Option<&NamedTopic<'a>> {
+        let by_name = |named: &&NamedTopic<'_>| named.name == name || long_name(named) == name;
+        self.all.iter().find(by_name).or_else(|| {
+            let mut like = self.all.iter().filter(|named| is_same_name(&named.name, name));
+            like.next().filter(|_| like.next().is_none())
+        })
+    }
+
+    /// What a call of the tool means: a call of the source's own, or a list.
+    pub(super) fn read(
+        &self,
+        view: &View,
+        budget: usize,
+        arguments: &RawValue,
+    ) -> Result<Step, UsageError> {
+        let arguments = Arguments::parse(self.tool.name, arguments)?;
+        arguments.only(&["name", "file", "cursor"])?;
+        let cursor = arguments.text("cursor")?;
+        let (name, file) = (arguments.text("name")?, arguments.text("file")?);
+        let Some(name) = name else {
+            if let Some(file) = file {
+                let (own, noun) = (self.tool.name, self.tool.noun);
+                return Err(UsageError::new(format!(
+                    "Missing parameter 'name' of {own}. Name the {noun} that has the file {}.",
+                    quoted(&file)
+                )));
+            }
+            return self
+                .list(budget, cursor.as_deref())
+                .map(|text| Step::Reply(Reply::text(&text)));
+        };
+        let named = self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))?;
+        let own = json_text(&named.topic.name);
+        let file = file.as_deref().map(json_text);
+        let file = file.as_deref().map(|file| ("file", file));
+        let arguments = object([("name", own.as_str())].into_iter().chain(file));
+        let name = ToolName::of(named.tool.id());
+        let operation = Arc::new(Operation::Tool { name, arguments });
+        Ok(Step::Call(Request { operation, entry: Some(view.resolved(named.tool)) }))
+    }
+
+    /// `{"skills": [{"name", "description"}], "remaining", "next_cursor"}`
+    fn list(&self, budget: usize, cursor: Option<&str>) -> Result<String, UsageError> {
+        let names: Vec<_> = self.names().collect();
+        let described = |at: usize| {
+            let named = &self.all[at];
+            let about = json_text(&short_description(&named.topic.description, STUB_LENGTH));
+            object_text([("name", json_text(&named.name).as_str()), ("description", &about)])
+        };
+        page(&[], &format!("{}s", self.tool.noun), &names, budget, cursor, described)
+    }
+
+    fn unknown(&self, name: &str) -> UsageError {
+        let near = did_you_mean(nearest_texts(name, self.names()));
+        let (own, noun) = (self.tool.name, self.tool.noun);
+        UsageError::new(format!(
+            "Unknown {noun} {}.{near} Call {own} without a name to list all.",
+            quoted(name)
+        ))
+    }
+}
+
+/// What stands before the topics.
+fn opened(usage: &str) -> String {
+    if usage.is_empty() { String::new() } else { format!("{usage}\n\n") }
+}
+
+fn text_of<'a>(named: &NamedTopic<'a>) -> &'a str {
+    named.topic.text.as_ref().map(|text| text.text.as_str()).unwrap_or_default()
+}
+
+fn topics_in<'a>(
+    view: &'a View,
+    entry: &'a DomainEntry,
+    own: &'static str,
+) -> impl Iterator<Item = NamedTopic<'a>> {
+    let tool = view.tool_named(entry.domain(), own);
+    tool.into_iter().flat_map(move |tool| {
+        let topics = view.topics_in(entry).filter(move |topic| topic.tool == own);
+        topics.map(move |topic| NamedTopic { name: topic.name.as_str().into(), topic, tool })
+    })
+}
+
+/// `{domain}/{name}`, which means one only.
+fn long_name(named: &NamedTopic<'_>) -> String {
+    format!("{}/{}", named.tool.domain(), named.topic.name)
+}
+
+fn stub(named: &NamedTopic<'_>, length: usize) -> String {
+    format!("\n{}", topic_stub(&named.name, &named.topic.description, length))
+}

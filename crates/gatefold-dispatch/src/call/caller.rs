@@ -1,0 +1,240 @@
+//! The caller of a call: how it follows the call, what its request carried besides the arguments,
+//! and how a source may ask its client something.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_core::{ClientName, Label, Lineage};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::limits::room::ResultPlace;
+use crate::limits::timer::{Timer, TimerPause};
+use crate::{ClientCapabilities, EventListener, MemoryShare, Peer, Question};
+
+/// How a caller follows its call, and how it can be reached in the meantime. Cheap to clone.
+#[derive(Clone)]
+pub struct Caller {
+    pub events: EventSink,
+    pub peer: Arc<dyn Peer>,
+    pub cancel: CancellationToken,
+    pub meta: Arc<RequestMeta>,
+    /// The calls elsewhere that led to this one. Calls made by [`NestedCaller`](crate::NestedCaller)
+    /// have their own.
+    pub lineage: Lineage,
+    /// The label of everything the session or run has read so far, shared by its calls.
+    pub label: SharedLabel,
+    /// The request's share of the memory that its entrance has for all requests. It is given back
+    /// when nothing of the request is left, which may be after its answer.
+    pub memory: Option<Arc<dyn MemoryShare>>,
+    /// The place of a large result, for whoever works on it after the call.
+    pub result_place: ResultPlace,
+}
+
+/// The label of a session or a run, which each result passes on to the next call.
+///
+/// A call reads it as a fact when it begins, and raises it by what it has read. The label never
+/// falls.
+#[derive(Debug, Clone, Default)]
+pub struct SharedLabel(Arc<AtomicBool>);
+
+impl SharedLabel {
+    pub fn get(&self) -> Label {
+        if self.0.load(Ordering::Acquire) { Label::OpenWorld } else { Label::Clean }
+    }
+
+    pub fn raise(&self, label: Label) {
+        if label == Label::OpenWorld {
+            self.0.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Caller {
+    /// A caller that only waits for the result.
+    pub fn silent() -> Self {
+        Self {
+            events: EventSink::none(),
+            peer: Arc::new(NoPeer),
+            cancel: CancellationToken::new(),
+            meta: Arc::default(),
+            lineage: Lineage::default(),
+            label: SharedLabel::default(),
+            memory: None,
+            result_place: ResultPlace::default(),
+        }
+    }
+}
+
+/// The metadata of a request besides its arguments.
+#[derive(Debug, Clone, Default)]
+pub struct RequestMeta {
+    /// The name that the client gives itself: for records, and to tell one person's clients apart.
+    pub client: Option<ClientName>,
+    /// The W3C trace context, passed on as it came.
+    pub traceparent: Option<String>,
+    pub tracestate: Option<String>,
+    /// The least severe log messages that the client wants, in the protocol's word.
+    pub log_level: Option<String>,
+    /// Other metadata from the client that the protocol does not define, passed on as it came.
+    pub others: Vec<(String, Box<RawValue>)>,
+}
+
+/// A message from a source during a call.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// Progress in the source's own words: the members `progress`, `total` and `message`.
+    Progress(Box<RawValue>),
+    /// A log message: the members `level`, `logger` and `data`.
+    Log(Box<RawValue>),
+    /// The source has ended its stream before the answer and asks us to come back after this time.
+    /// A caller whose client can be told so may free its connection as well.
+    Pause { retry: Duration },
+    /// Any other notification.
+    Notice { method: String, params: Box<RawValue> },
+}
+
+impl Event {
+    /// About how much memory it takes, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Progress(params) | Self::Log(params) => params.get().len(),
+            Self::Pause { .. } => 0,
+            Self::Notice { method, params } => method.len() + params.get().len(),
+        }
+    }
+}
+
+impl EventListener for mpsc::Sender<Event> {
+    fn hear(&self, event: Event) {
+        let _ = self.try_send(event);
+    }
+
+    fn is_gone(&self) -> bool {
+        self.is_closed()
+    }
+}
+
+/// A listener that a later request may replace.
+type CurrentListener = Mutex<Option<Arc<dyn EventListener>>>;
+
+/// Where the events of one call go. Bounded: a slow listener misses some.
+#[derive(Clone, Default)]
+pub struct EventSink {
+    listener: Option<Arc<CurrentListener>>,
+    hears_progress: bool,
+}
+
+impl EventSink {
+    pub fn new(listener: impl EventListener) -> Self {
+        let listener: Arc<dyn EventListener> = Arc::new(listener);
+        Self { listener: Some(Arc::new(Mutex::new(Some(listener)))), hears_progress: true }
+    }
+
+    /// A sink for a caller that did not ask for progress.
+    pub fn without_progress(listener: impl EventListener) -> Self {
+        Self { hears_progress: false, ..Self::new(listener) }
+    }
+
+    /// A sink without a listener.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// A separate sink with the same listener, which can be redirected.
+    pub(crate) fn redirectable(&self) -> Self {
+        let listener = Some(Arc::new(Mutex::new(self.current())));
+        Self { listener, hears_progress: self.hears_progress }
+    }
+
+    /// Sends events from now on to the listener of another sink.
+    pub(crate) fn redirect(&self, to: &Self) {
+        if let Some(own) = &self.listener {
+            let listener = to.current();
+            *lock(own) = listener;
+        }
+    }
+
+    fn current(&self) -> Option<Arc<dyn EventListener>> {
+        self.listener.as_ref().and_then(|own| lock(own).clone())
+    }
+
+    /// Whether anybody listens for progress.
+    pub fn hears_progress(&self) -> bool {
+        self.hears_progress && self.current().is_some_and(|listener| !listener.is_gone())
+    }
+
+    pub fn send(&self, event: Event) {
+        if let Some(listener) = self.current() {
+            listener.hear(event);
+        }
+    }
+}
+
+fn lock(own: &CurrentListener) -> MutexGuard<'_, Option<Arc<dyn EventListener>>> {
+    own.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Stops the clock of a call while it lives.
+#[derive(Debug, Default)]
+pub struct CallPause {
+    _timer: Option<TimerPause>,
+}
+
+impl CallPause {
+    pub(crate) fn of(timer: &Arc<Timer>) -> Self {
+        Self { _timer: Some(timer.pause()) }
+    }
+}
+
+/// How a client is asked something during a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionMode {
+    /// Over its connection, while its request waits.
+    Live,
+    /// By ending its request with the question. The client then repeats the request with the
+    /// answer.
+    ByRetry,
+}
+
+/// The client's result object, as it came.
+#[derive(Debug)]
+pub struct Answer(pub Box<RawValue>);
+
+/// Why a question got no answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AskError {
+    #[error("the client does not offer {0}")]
+    Unsupported(String),
+    #[error("the client is gone")]
+    Gone,
+    #[error("the client did not answer in time")]
+    Deadline,
+    #[error("the call has asked its client {limit} times, which is the limit")]
+    TooMany { limit: usize },
+    /// The client answered with a protocol error.
+    #[error("the client refused to answer: {message}")]
+    Refused { code: i64, message: String },
+}
+
+/// A client that cannot be asked anything.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoPeer;
+
+impl Peer for NoPeer {
+    fn capabilities(&self) -> &ClientCapabilities {
+        static NONE: LazyLock<ClientCapabilities> = LazyLock::new(ClientCapabilities::default);
+        &NONE
+    }
+
+    fn question_mode(&self) -> QuestionMode {
+        QuestionMode::Live
+    }
+
+    fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
+        Box::pin(async move { Err(AskError::Unsupported(question.method)) })
+    }
+}
