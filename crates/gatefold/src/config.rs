@@ -56,7 +56,6 @@ use kinds::{KindSection, Need};
 
 pub use gatefold_store::{Durability, Retention};
 
-pub use tool_modes::SetModes;
 pub use agents::{AgentCategories, AgentConfig};
 pub use clients::{
     ClientServer, ClientSignIn, InputVariables, all_servers_as_written, folder_of,
@@ -77,6 +76,7 @@ pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
 pub use sign_in::{ProviderConfig, SignInConfig};
 pub use texts::{reference, template};
+pub use tool_modes::SetModes;
 pub use users::{IssuedSubject, PeopleGroup, UserConfig};
 
 /// The default address of a gateway.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use gatefold::Environment;
+use gatefold::config::kinds::skill_folder;
 use gatefold::config::load;
 use gatefold_catalog::{is_same_name, nearest_texts};
 use gatefold_skills::{Finding, Skill, SkillFolder, SkillSet, language};

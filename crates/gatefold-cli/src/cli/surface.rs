@@ -9,6 +9,7 @@ mod report;
 use std::process::ExitCode;
 
 use clap::Args;
+use gatefold::config::kinds::SKILLS_HEADING;
 use gatefold::{App, Environment, ShownTo};
 use gatefold_core::{AgentId, ClientName};
 use gatefold_exchange::Disclosures;

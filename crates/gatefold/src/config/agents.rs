@@ -73,7 +73,7 @@ pub(super) fn read(
                 );
                 return None;
             }
-            Some((AgentId::new(name), agent(field.table()?, disclosures, sources)))
+            Some((AgentId::new(name), agent(field.table()?, known, sources)))
         })
         .collect()
 }
@@ -116,9 +116,9 @@ fn agent(
         });
         known.collect()
     });
-    let categories = keys.tool_categories.map(|words| {
-        categories(&words, &table.peek("tool_categories"), known.kinds)
-    });
+    let categories = keys
+        .tool_categories
+        .map(|words| categories(&words, &table.peek("tool_categories"), known.kinds));
     table.finish();
     AgentConfig {
         instructions,
@@ -137,13 +137,16 @@ fn categories(words: &[Text], field: &Option<Field<'_>>, kinds: &Kinds) -> Agent
         let category = known.iter().copied().find(|own| own == word);
         if let (None, Some(field)) = (category, field) {
             let known: Vec<_> = known.iter().map(|word| format!("`{word}`")).collect();
-            field.fault(format!("has `{word}`, which is no category"), format!("use {}", known.join(", ")));
+            field.fault(
+                format!("has `{word}`, which is no category"),
+                format!("use {}", known.join(", ")),
+            );
         }
         category
     });
     let words: Vec<_> = read.collect();
-    let is_kind = |word: &&str| kinds.meta_tools().iter().any(|meta| meta.name == **word);
-    AgentCategories { names_kinds: words.iter().any(|word| is_kind(&word)), words }
+    let is_kind = |word: &&str| kinds.meta_tools().iter().any(|meta| meta.name == *word);
+    AgentCategories { names_kinds: words.iter().any(is_kind), words }
 }
 
 /// A table, or the same as a JSON text, which may have settings of other programs beside ours.
@@ -168,8 +171,7 @@ fn modes(field: &Field<'_>) -> Option<SetModes> {
 fn connector(name: &str, sources: &[SourceDraft]) -> Result<Domain, (String, String)> {
     let named = sources.iter().find(|source| source.domain.domain().as_str() == name);
     let Some(source) = named else {
-        let is_bound =
-            |source: &&SourceDraft| is_bound(&source.section) == Some(true);
+        let is_bound = |source: &&SourceDraft| is_bound(&source.section) == Some(true);
         let known: BTreeSet<_> =
             sources.iter().filter(is_bound).map(|source| source.domain.domain()).collect();
         let known: Vec<_> = known.iter().map(|domain| format!("`{domain}`")).collect();
@@ -211,7 +213,9 @@ impl AgentConfig {
         let (meta, domain) = (section.kind().meta_tool(), &source.domain);
         let whole = |key| vec![denied(id, key, domain, Entries::Every, "*")];
         let is_unbound = |bound: &Vec<Domain>| !bound.contains(domain);
-        if meta.is_some_and(|meta| meta.is_bound) && self.connectors.as_ref().is_some_and(is_unbound) {
+        if meta.is_some_and(|meta| meta.is_bound)
+            && self.connectors.as_ref().is_some_and(is_unbound)
+        {
             return whole("connector_ids");
         }
         let Some(categories) = &self.categories else { return Vec::new() };

@@ -6,8 +6,8 @@
 
 pub(crate) mod allow_private;
 pub(crate) mod builtin;
-pub(in crate::config) mod credentials;
 mod connector;
+pub(in crate::config) mod credentials;
 mod database;
 mod exchange;
 mod http_api;
@@ -38,8 +38,8 @@ use super::key::Key;
 
 pub use allow_private::AllowPrivate;
 pub use builtin::BuiltinKind;
-pub use credentials::ClientHeaders;
 pub use connector::CONNECTOR;
+pub use credentials::ClientHeaders;
 pub use database::{DatabaseKind, DatabaseRules};
 pub use exchange::ExchangeKeys;
 pub use http_api::{ActionsKind, OpenApiKind};

@@ -60,7 +60,8 @@ pub fn load(inputs: &Inputs, environment: &Environment) -> Result<Config, Config
     }
     if faults.is_empty() {
         let disclosure = &mut draft.disclosure;
-        disclosure.modes = tool_modes::with_variables(disclosure.modes, environment);
+        disclosure.modes =
+            tool_modes::with_variables(std::mem::take(&mut disclosure.modes), environment);
         disclosure.selection = tool_modes::selection(disclosure.selection, environment);
         Ok(resolve::resolve(draft, files))
     } else {

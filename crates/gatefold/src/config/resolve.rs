@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use gatefold_core::{Digest, Domain, EntryKind, RuleId};
+use gatefold_core::{Digest, Domain, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use super::ClientServer;

@@ -178,10 +178,8 @@ mod tests {
             "/",
         );
         let of_file = ToolModes { legacy: ["mcp"].into(), ..ToolModes::default() };
-        let expected = ToolModes {
-            legacy: ["connector", "mcp"].into(),
-            inline: ["read_skill"].into(),
-        };
+        let expected =
+            ToolModes { legacy: ["connector", "mcp"].into(), inline: ["read_skill"].into() };
         assert_eq!(with_variables(of_file, &environment), expected);
     }
     #[test]

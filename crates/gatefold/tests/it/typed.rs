@@ -5,13 +5,12 @@ use std::sync::Arc;
 use gatefold::config::kinds::mcp::McpKind;
 use gatefold::config::kinds::{BuiltinKind, DatabaseKind, OpenApiKind, SkillsKind};
 use gatefold_catalog::{
-    GroupRules, KindName, Manifest, ManifestBuilder, Pattern, Request, ResourceSpec, Snapshot,
-    SourceEntry, Supplement, Tool, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState,
-    View,
+    GroupRules, KindName, Manifest, ManifestBuilder, Pattern, ResourceSpec, Snapshot, SourceEntry,
+    Supplement, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState, View,
 };
-use gatefold_core::{CallError, Domain, Hints, Operation, Outcome, Payload, Timestamp, ToolName};
+use gatefold_core::{CallError, Domain, Hints, Outcome, Payload, Timestamp, ToolName};
 use gatefold_disclose::{
-    ClientLimits, Disclosure as _, Reply, Step, Surface, ToolModes, TypedDisclosure, UsageError,
+    ClientLimits, Disclosure as _, Pins, Reply, Step, Surface, ToolModes, TypedDisclosure,
 };
 use gatefold_skills::READ_SKILL;
 use insta::assert_snapshot;

@@ -27,8 +27,7 @@ async fn arguments_that_the_kind_rejects_are_worded_for_the_model() {
 async fn an_own_kind_has_a_tool_for_all_its_sources() {
     let world = World::of(&format!("{CONFIG}\nsources.bye.greeting = 'Good night'")).await;
     let client = world.client("?disclosure=typed").with_bearer("token-of-ann");
-    let shown = client.list().await.unwrap();
-    let greeting = shown.tool("greeting").to_string();
+    let greeting = client.list().await.unwrap().response;
     for words in ["Greet people. Available hosts:", "- bye (1 greeting: greet)", "say <host>"] {
         assert!(greeting.contains(words), "{words} is not in {greeting}");
     }

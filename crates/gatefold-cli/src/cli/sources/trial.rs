@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::kinds::DatabaseKind;
+use gatefold::config::kinds::{DatabaseKind, skill_folder};
 use gatefold::config::load;
 use gatefold_skills::SkillSet;
 use serde::Serialize;

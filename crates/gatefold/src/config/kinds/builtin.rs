@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use gatefold_builtin::{
     BuiltinName, BuiltinSettings, FolderSettings, FolderWrites, PathResolution, SearchApi,
-    SearchSettings,
+    SearchSettings, ToolCategory,
 };
 use gatefold_catalog::KindName;
 use gatefold_config::{Field, FilePath, Table, parsed};

@@ -24,7 +24,10 @@ pub const CONNECTOR: ToolPlace = ToolPlace::Behind(MetaTool {
         },
     ],
     parameters: &[
-        ("action", r#"{"type":"string","description":"For discover, omit it to see all actions."}"#),
+        (
+            "action",
+            r#"{"type":"string","description":"For discover, omit it to see all actions."}"#,
+        ),
         ("parameters", r#"{"type":"object","description":"Matching the action's schema."}"#),
     ],
     is_bound: true,
