@@ -1,9 +1,11 @@
 //! Configuration files of MCP clients, as clients write them.
 
-use gatefold::config::SourceConfig;
-use gatefold::config::kinds::{Need, ProgramNeed, ServerNeed};
+use std::time::Duration;
 
-use crate::scratch::json;
+use gatefold::config::kinds::{Need, ProgramNeed, ServerNeed};
+use gatefold::config::{Inputs, SourceConfig};
+
+use crate::scratch::{Scratch, json};
 
 /// One line per source: its domain, then how it is reached. Only this test prints secrets.
 fn line(source: &SourceConfig) -> String {
@@ -243,13 +245,49 @@ fn what_is_not_taken_over_is_named() {
             "d": {"command": "x", "env": {"A": "$TOKEN", "PASSWORD": "pa$word"}}
         }}"#
         ),
-        "a: `sandbox` is not taken over\n\
+        "a: only for the client's display: `gallery`, `version`\n\
+         a: `sandbox` is not taken over\n\
          a: `retries` is not taken over\n\
+         a: `timeout` is not taken over\n\
          b: `environment` is not taken over\n\
          b: `tools` is not taken over\n\
          c: `requestOptions.verifySsl` is not taken over\n\
          d: a value that is `$` and a name is passed on as it is; write `${NAME}` if the variable is meant"
     );
+}
+
+/// The limits of a call and of the start that `timeout` and the like become, in milliseconds, and the notes.
+#[track_caller]
+fn check_limits(path: &str, entry: &str, call: Option<u64>, start: Option<u64>, notes: &[&str]) {
+    let scratch = Scratch::new();
+    let inputs = Inputs { mcp_configs: vec![path.into()], ..Inputs::default() };
+    let config = scratch.write(path, entry).load(&inputs).unwrap();
+    let source = &config.sources[0];
+    let millis = |limit: Duration| u64::try_from(limit.as_millis()).unwrap();
+    assert_eq!(source.call_deadline.map(millis), call, "{path}: {entry}");
+    let usual =
+        json(r#"{"mcpServers": {"a": {"command": "x"}}}"#).unwrap().sources[0].connect_deadline;
+    let expected = start.map_or(usual, Duration::from_millis);
+    assert_eq!(source.connect_deadline, expected, "{path}: {entry}");
+    assert_eq!(source.notes, notes, "{path}: {entry}");
+}
+
+#[test]
+fn a_clients_limit_is_taken_over_where_its_unit_is_known() {
+    let entry = |rest: &str| format!(r#"{{"mcpServers": {{"a": {{"command": "x", {rest}}}}}}}"#);
+    let named = ["`timeout` is not taken over"];
+    check_limits("mcp.json", &entry(r#""timeout": 5000"#), None, None, &named);
+    let gemini = ".gemini/settings.json";
+    check_limits(gemini, &entry(r#""timeout": 5000"#), Some(5000), None, &[]);
+    check_limits(gemini, &entry(r#""timeout": 1e9"#), None, None, &named);
+    let cline = "cline_mcp_settings.json";
+    check_limits(cline, &entry(r#""timeout": 120"#), Some(120_000), None, &[]);
+    let continues = r#""connectionTimeout": 7000"#;
+    check_limits("mcp.json", &entry(continues), None, Some(7000), &[]);
+    let opencode = r#"{"mcp": {"a": {"type": "local", "command": ["x"], "timeout": 3000}}}"#;
+    check_limits("opencode.json", opencode, None, Some(3000), &[]);
+    let crush = r#"{"mcp": {"a": {"type": "stdio", "command": "x", "timeout": 120}}}"#;
+    check_limits("crush.json", crush, None, None, &named);
 }
 
 #[test]

@@ -66,10 +66,8 @@ fn an_empty_file_has_the_documented_defaults() {
                 },
                 context_tokens: 200000,
                 modes: ToolModes {
-                    connectors: Progressive,
-                    databases: Progressive,
-                    mcp: Progressive,
-                    skills: Progressive,
+                    legacy: {},
+                    inline: {},
                 },
                 execute: One,
                 selection: SelectionLimits {
@@ -258,10 +256,8 @@ fn every_key_is_taken() {
             },
             context_tokens: 200000,
             modes: ToolModes {
-                connectors: Progressive,
-                databases: Progressive,
-                mcp: Progressive,
-                skills: Progressive,
+                legacy: {},
+                inline: {},
             },
             execute: One,
             selection: SelectionLimits {

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use gatefold::config::kinds::mcp::McpKind;
-use gatefold::config::kinds::{BuiltinKind, DatabaseKind, OpenApiKind, SkillsKind};
+use gatefold::config::kinds::{
+    ActionsKind, BuiltinKind, CONNECTOR, DatabaseKind, OpenApiKind, SkillsKind,
+};
 use gatefold_catalog::{
     GroupRules, KindName, Manifest, ManifestBuilder, Pattern, ResourceSpec, Snapshot, SourceEntry,
     Supplement, ToolSpec, ToolTopic, TopicText, UnlistedSource, UnlistedState, View,
@@ -22,6 +24,8 @@ fn kind(name: &str) -> KindName {
     match name {
         "mcp" => McpKind::NAME,
         "openapi" => OpenApiKind::NAME,
+        "actions" => ActionsKind::NAME,
+        "of_an_embedder" => KindName::at("of_an_embedder", &CONNECTOR),
         "database" => DatabaseKind::NAME,
         "skills" => SkillsKind::NAME,
         "builtin" => BuiltinKind::NAME,
