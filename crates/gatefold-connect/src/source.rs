@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
     BoxError, BusyResource, CallEffect, CallError, Clock, Digest, Domain, Payload, RecentMap,
-    Secret, Target, UnsentCause, with_causes,
+    Secret, Target, Timestamp, UnsentCause, with_causes,
 };
 use gatefold_dispatch::{AdmittedCall, CallContext, Credentials, StatelessSource};
 use gatefold_egress::{FirstRedirect, HttpClient, HttpResponse, Rate, RateLimiter};
@@ -91,6 +92,15 @@ impl DescriptionPlace {
             Self::File(_) => None,
             Self::Url(url) => Some(url),
         }
+    }
+
+    /// Whether nothing says that it changed since it was read. Of files that it leads to nobody knows.
+    fn is_unchanged_since(&self, read_at: Timestamp) -> bool {
+        let Self::File(path) = self else { return true };
+        let Ok(changed_at) = path.metadata().and_then(|it| it.modified()) else { return false };
+        changed_at
+            .duration_since(UNIX_EPOCH)
+            .is_ok_and(|at| at.as_millis() < u128::from(read_at.as_millis()))
     }
 }
 
@@ -442,6 +452,15 @@ impl StatelessSource for HttpApi {
             Ok(manifest)
         }
         .boxed()
+    }
+
+    fn trusts(&self, known: &Manifest) -> bool {
+        match &self.settings.definition {
+            ApiDefinition::Described(described) => {
+                described.place.is_unchanged_since(known.fetched_at())
+            }
+            ApiDefinition::Written(_) => false,
+        }
     }
 
     fn call(

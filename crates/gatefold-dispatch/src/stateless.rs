@@ -76,6 +76,13 @@ pub trait StatelessSource: Send + Sync + 'static {
         Box::pin(async move { Err(call.unknown()) })
     }
 
+    /// Whether what it offered in an earlier process is used as long as if it had described itself in this one. A source
+    /// that is slow to read says so; any other is asked again behind its first call.
+    fn trusts(&self, known: &Manifest) -> bool {
+        let _ = known;
+        false
+    }
+
     /// Whether it can tell that what it offers may have changed. If so, it is asked to describe itself
     /// at once and after each [`StatelessSource::changed`].
     fn tells_changes(&self) -> bool {
@@ -181,7 +188,7 @@ pub struct StatelessAdapter<S> {
     status: Mutex<SourceStatus>,
     /// Held while the source describes itself, so that an older answer never replaces a newer one.
     describing: tokio::sync::Mutex<()>,
-    /// When a call has it describe itself again. None before it has done so in this process.
+    /// When a call has it describe itself again. None for at once.
     describe_again: Mutex<Option<Instant>>,
     /// Fires when the source is closed.
     closing: CancellationToken,
@@ -201,10 +208,13 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             Some(_) => SourceState::Known,
             None => SourceState::Configured,
         };
-        let since = clock.now();
+        let now = clock.now();
+        let trusted = settings.known.as_ref().filter(|known| inner.trusts(known));
+        let left =
+            trusted.and_then(|known| DESCRIPTION_LIFE.checked_sub(now.since(known.fetched_at())));
         let status = SourceStatus {
             state,
-            since,
+            since: now,
             error: None,
             protocol: None,
             downloading: None,
@@ -219,7 +229,7 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             clock,
             status: Mutex::new(status),
             describing: tokio::sync::Mutex::default(),
-            describe_again: Mutex::default(),
+            describe_again: Mutex::new(left.map(|left| Instant::now() + left)),
             closing: CancellationToken::new(),
             follower: OnceLock::new(),
         });
@@ -239,9 +249,12 @@ impl<S: StatelessSource> StatelessAdapter<S> {
             *current = Some(manifest.clone());
             is_new
         });
+        let StatelessSettings { domain, config_digest, .. } = &self.settings;
         if is_new {
-            let StatelessSettings { domain, config_digest, .. } = &self.settings;
             tracing::info!(%domain, tools = manifest.tools().len(), "took up a new list of tools");
+        }
+        // The next process counts from when a trusted one was read, also if it is the same.
+        if is_new || self.inner.trusts(&manifest) {
             self.manifests.keep(domain.clone(), *config_digest, manifest).await;
         }
         Ok(())

@@ -84,6 +84,37 @@ impl Drop for DropSignal {
     }
 }
 
+fn deny(pattern: &&str) -> Rule {
+    Rule {
+        id: RuleId::new("deny"),
+        effect: Effect::Deny,
+        who: PrincipalFilter::everybody(),
+        scope: Scope::Everywhere,
+        entries: Entries::Every,
+        pattern: Glob::new(*pattern),
+    }
+}
+
+/// One source, and these rules.
+fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>) -> Setup {
+    Setup {
+        policy: Policy::new(rules),
+        limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },
+        learns: false,
+        encoder: None,
+        texts: None,
+        sources: vec![SourceSetup {
+            source,
+            kind: KindName::new("plain"),
+            description: None,
+            aliases: Vec::new(),
+            groups: GroupRules::default(),
+            identity: IdentityScope::Shared,
+            call_deadline: None,
+        }],
+    }
+}
+
 fn payload(json: &str) -> Payload {
     Payload { json: raw(json), is_error: false }
 }
@@ -124,31 +155,8 @@ impl Bench {
         assert_eq!(source.status().state, SourceState::Configured);
         source.clone().refresh().await.unwrap();
         assert_eq!(source.status().state, SourceState::Running);
-        let deny = |pattern: &&str| Rule {
-            id: RuleId::new("deny"),
-            effect: Effect::Deny,
-            who: PrincipalFilter::everybody(),
-            scope: Scope::Everywhere,
-            entries: Entries::Every,
-            pattern: Glob::new(*pattern),
-        };
         let world = World::new(&[]);
-        world.dispatcher.install(Setup {
-            policy: Policy::new(denied.iter().map(deny).collect()),
-            limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },
-            learns: false,
-            encoder: None,
-            texts: None,
-            sources: vec![SourceSetup {
-                source: source.clone(),
-                kind: KindName::new("plain"),
-                description: None,
-                aliases: Vec::new(),
-                groups: GroupRules::default(),
-                identity: IdentityScope::Shared,
-                call_deadline: None,
-            }],
-        });
+        world.dispatcher.install(setup(source.clone(), denied.iter().map(deny).collect()));
         Self { world, plain, source, kept }
     }
 
@@ -344,4 +352,58 @@ async fn a_source_that_tells_changes_is_asked_at_once_and_after_each() {
     drop(source);
     tokio::task::yield_now().await;
     assert_eq!(Arc::strong_count(&plain), 1, "nothing follows a source that is gone");
+}
+
+/// Offers one tool, and counts how often it was asked what it offers.
+struct CountingSource {
+    described: AtomicUsize,
+    is_trusting: bool,
+}
+
+impl StatelessSource for CountingSource {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        self.described.fetch_add(1, Ordering::SeqCst);
+        async { Ok(one_tool(Timestamp::from_millis(0))) }.boxed()
+    }
+
+    fn trusts(&self, _: &Manifest) -> bool {
+        self.is_trusting
+    }
+
+    fn call(&self, _: AdmittedCall, _: CallContext) -> BoxFuture<'_, Result<Payload, CallError>> {
+        async { Ok(Payload::text("done")) }.boxed()
+    }
+}
+
+fn one_tool(fetched_at: Timestamp) -> Manifest {
+    Manifest::builder(fetched_at).tool(ToolSpec::new("echo")).build()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_asks_a_source_that_trusts_its_list_only_when_that_is_old() {
+    let hour = 60 * 60 * 1000;
+    for (is_trusting, age, expected) in
+        [(true, 0, 0), (true, hour - 1, 0), (true, hour, 1), (false, 0, 1)]
+    {
+        let now = Timestamp::from_millis(10 * hour);
+        let described = AtomicUsize::new(0);
+        let plain = Arc::new(CountingSource { described, is_trusting });
+        let settings = StatelessSettings {
+            domain: Domain::parse("plain").unwrap(),
+            config_digest: Digest::new([1; 32]),
+            describe_deadline: Duration::from_secs(5),
+            known: Some(Arc::new(one_tool(Timestamp::from_millis(10 * hour - age)))),
+        };
+        let clock = Arc::new(ManualClock::at(now));
+        let kept = Arc::<KeptDigests>::default();
+        let source = StatelessAdapter::new(plain.clone(), settings, kept.clone(), clock);
+        let world = World::new(&[]);
+        world.dispatcher.install(setup(source.clone(), Vec::new()));
+        world.call("plain__echo", "{}").await.unwrap();
+        tokio::time::advance(Duration::from_millis(0)).await;
+        assert_eq!(plain.described.load(Ordering::SeqCst), expected, "{is_trusting} {age}");
+        source.refresh().await.unwrap();
+        // The same list counts anew from when it was read, where the next start asks for that.
+        assert_eq!(!kept.0.lock().unwrap().is_empty(), is_trusting);
+    }
 }
