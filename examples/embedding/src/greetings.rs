@@ -129,10 +129,9 @@ impl StatelessSource for Greeting {
             .input_schema(json!({"properties": {"name": {"type": "string"}}, "required": ["name"]}))
             .hints(Hints { read_only: Some(true), open_world: Some(false), ..Hints::default() });
         let manifest = Manifest::builder(Timestamp::from_millis(0)).tool(greet).build();
-        async { Ok(manifest) }.boxed()
+        std::future::ready(Ok(manifest)).boxed()
     }
 
-    /// Only the adapter comes here, with a call that policy admitted and whose record is open.
     fn call(
         &self,
         call: AdmittedCall,
@@ -141,11 +140,9 @@ impl StatelessSource for Greeting {
         let arguments = call.arguments().map_or("null", |arguments| arguments.get());
         let result = serde_json::from_str::<GreetArguments>(arguments)
             .map(|GreetArguments { name }| Payload::text(&format!("{}, {name}!", self.greeting.0)));
-        // A model reads this, with the tool's signature beside it, and tries again.
-        let refusal = |error: serde_json::Error| CallError::InvalidArguments {
-            tool: call.target().id.clone(),
-            message: error.to_string(),
-            data: None,
+        let refusal = |error: serde_json::Error| {
+            let (tool, message) = (call.target().id.clone(), error.to_string());
+            CallError::InvalidArguments { tool, message, data: None }
         };
         std::future::ready(result.map_err(refusal)).boxed()
     }

@@ -533,7 +533,7 @@ fn what_an_import_changes_or_leaves_behind_is_told_and_written_down() {
         config.contains("# VS Code also has `retries` here, which was not imported."),
         "{config}"
     );
-    assert!(!config.contains("version"), "{config}");
+    assert!(config.contains("# only for the client's display: `gallery`, `version`\n"), "{config}");
 }
 
 #[test]

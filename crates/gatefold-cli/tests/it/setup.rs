@@ -43,6 +43,9 @@ const FILES: &[(&str, &str, &str)] = &[
     ("lm-studio", "flat.json", ".lmstudio/mcp.json"),
     ("opencode", "opencode.json", ".config/opencode/opencode.json"),
     ("crush", "crush.json", "project/.crush.json"),
+    ("continue", "config.yaml", ".continue/config.yaml"),
+    ("continue", "flush.yaml", ".continue/config.yaml"),
+    ("continue", "block.json", ".continue/mcpServers/mcp.json"),
 ];
 
 /// The beginning of every made-up secret in those files.

@@ -148,6 +148,17 @@ fn by_name(mut value: Value) -> Value {
     value
 }
 
+/// The value with its servers as the client writes them.
+pub(crate) fn as_listed(file: &ConfigFile, mut value: Value) -> Value {
+    if file.client == Client::Continue
+        && let Some(Value::Object(servers)) = value.get_mut("mcpServers")
+    {
+        let items = std::mem::take(servers).into_iter().map(|(_, server)| server);
+        value["mcpServers"] = items.collect();
+    }
+    value
+}
+
 /// JSON without comments and trailing commas.
 fn bare_json(text: &str) -> String {
     let mut out = String::new();

@@ -8,6 +8,8 @@ use gatefold_disclose::{Disclosure, Gateway, Reply, Step};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::kinds::kind_named;
+
 /// What the servers said, each tool as compact JSON.
 pub(crate) struct Catalogue {
     pub(crate) sources: Vec<Source>,
@@ -55,7 +57,7 @@ fn source(path: &Path) -> Source {
     let tools = said["tools"].as_array().unwrap().clone();
     let manifest = manifest(&server, &[&tools]);
     let domain = Domain::from_key(&path.file_stem().unwrap().to_string_lossy());
-    let kind = KindName::new("mcp");
+    let kind = kind_named("mcp");
     Source { domain, kind, server, tools, manifest: Arc::new(manifest) }
 }
 

@@ -20,6 +20,7 @@ pub(super) fn read(body: &[u8], origin: &Origin) -> Result<ModelAnswer, ModelErr
     let mut message = choice.take_as::<Fields>("message").ok_or(NOT_ONE)?;
     let text = message.take("content").as_ref().map(text_of).unwrap_or_default();
     let calls = message.take_as::<Vec<Fields>>("tool_calls").unwrap_or_default();
+    message.retain(|name, value| name != "role" && super::super::is_filled(value));
     let content = MessageContent {
         text,
         refusal: message.take_as("refusal").unwrap_or_default(),
