@@ -52,6 +52,9 @@ fn every_client_has_its_places_on_linux() {
     crush User /home/ada/.config/crush/crush.json mcp
     crush Project /code/engine/.crush.json mcp
     crush Project /code/engine/crush.json mcp
+    continue User /home/ada/.continue/mcpServers/mcp.json mcpServers
+    continue User /home/ada/.continue/config.yaml mcpServers
+    continue Project /code/engine/.continue/mcpServers/mcp.json mcpServers
     ");
 }
 

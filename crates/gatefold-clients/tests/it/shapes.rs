@@ -53,6 +53,9 @@ fn each_client_gets_its_documented_shape() {
     crush {"type":"stdio","command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
     crush {"type":"stdio","command":"gatefold","args":["stdio"],"env":{"API_KEY":"$API_KEY","B_TOKEN":"$B_TOKEN"}}
     crush {"type":"http","url":"http://127.0.0.1:8137/mcp"}
+    continue {"name":"gatefold","command":"/usr/local/bin/gatefold","args":["serve","--config","/home/ada/My \"Files\"/gatefold.toml"]}
+    continue {"name":"gatefold","command":"gatefold","args":["stdio"]}
+    continue {"name":"gatefold","type":"streamable-http","url":"http://127.0.0.1:8137/mcp"}
     "#);
 }
 

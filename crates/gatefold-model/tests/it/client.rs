@@ -23,7 +23,7 @@ fn turn() -> ModelTurn {
         thinking: Some(("Let me think.".to_owned(), "sig+/=".to_owned())),
         text: "Grüße, 漢字".to_owned(),
         calls: vec![
-            ("first".to_owned(), r#"{"a": "é"}"#.to_owned()),
+            ("first".to_owned(), r#"{"a":"é"}"#.to_owned()),
             ("second".to_owned(), r#"{"b":[1,2]}"#.to_owned()),
         ],
         piece_chars: 2,

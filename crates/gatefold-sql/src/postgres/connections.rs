@@ -28,6 +28,13 @@ const MAX_IDLE: Duration = Duration::from_secs(300);
 /// How long the end of a transaction may take, what is left of a result included.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a connection that was given up may take to end its transaction. It does at once if nothing runs.
+const QUIET_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How long stopping a statement from another connection may take. A pooler may have no session for that
+/// one until this statement's is free.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Variables of the environment that the driver would obey and nothing here can overrule.
 const UNWANTED_VARIABLES: &str = "`PGOPTIONS`, `PGSSLCERT` and `PGSSLKEY`";
 
@@ -117,13 +124,16 @@ impl Connections {
     async fn connect(&self) -> Result<IdleConnection, DatabaseError> {
         let failed = |error| connect_error(error, &self.options);
         let mut connection = PgConnection::connect_with(&self.options).await.map_err(failed)?;
-        let rows = rows_of(&mut connection, session::applicable()).await.map_err(failed)?;
+        let begin = session::begin_asking(self.connect_timeout);
+        let applicable = format!("{begin}; {}", session::applicable());
+        let rows = rows_of(&mut connection, applicable).await.map_err(failed)?;
         let applicable = rows.iter().filter_map(|row| Some((text(row, 0)?, text(row, 1)?)));
         let settings = session::settings(applicable);
         if !self.privileged_role {
             let rows = rows_of(&mut connection, privileges::REFUSED).await.map_err(failed)?;
             privileges::refuse(&rows)?;
         }
+        rows_of(&mut connection, "COMMIT").await.map_err(failed)?;
         Ok(IdleConnection { connection, settings, since: Instant::now() })
     }
 
@@ -147,7 +157,7 @@ impl Connections {
     /// not stop a statement that is not yet sending rows.
     async fn cancel(&self, process: i32) {
         let cancel = format!("SELECT pg_catalog.pg_cancel_backend({process})");
-        let cancelled = timeout(self.connect_timeout, async {
+        let cancelled = timeout(CANCEL_TIMEOUT, async {
             let mut connection = PgConnection::connect_with(&self.options).await?;
             rows_of(&mut connection, cancel).await?;
             connection.close().await
@@ -317,12 +327,14 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(held) = self.held.take() else { return };
+        let Some(mut held) = self.held.take() else { return };
         let Ok(runtime) = Handle::try_current() else { return };
         let connections = Arc::clone(&self.connections);
         runtime.spawn(async move {
+            let end = session::end(TransactionEnd::RollBack, held.locks_before);
+            let ended = timeout(QUIET_TIMEOUT, rows_of(&mut held.idle.connection, end)).await;
             // The connection stays until then, so that the number of its process is no other's.
-            if let Some(process) = held.process {
+            if let (false, Some(process)) = (matches!(ended, Ok(Ok(_))), held.process) {
                 connections.cancel(process).await;
             }
             drop(held);

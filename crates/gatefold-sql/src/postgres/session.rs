@@ -97,10 +97,16 @@ pub(super) fn begin(mode: TransactionMode, timeout: Duration, settings: &str) ->
         TransactionMode::Write => ("READ WRITE", DECISION_TIMEOUT),
     };
     format!(
-        "BEGIN TRANSACTION {mode}; {settings}; {}; SET LOCAL idle_in_transaction_session_timeout = {}",
+        "BEGIN TRANSACTION {mode}; {}; SET LOCAL idle_in_transaction_session_timeout = {}; {settings}",
         set_timeout(timeout),
         milliseconds(idle)
     )
+}
+
+/// Begins what is asked before [`settings`] are known. A pooler's session may have a timeout of another
+/// client's.
+pub(super) fn begin_asking(timeout: Duration) -> String {
+    format!("BEGIN TRANSACTION READ ONLY; {}", set_timeout(timeout))
 }
 
 /// How a transaction ends.
