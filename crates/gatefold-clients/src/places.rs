@@ -83,12 +83,9 @@ pub struct ConfigFile {
 /// A new entry goes into the first of its scope. The others are older or rarer places that the
 /// client also reads. A file may be listed twice, with different members.
 pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
-    let at = |scope, path: PathBuf, format, servers: &[&str]| ConfigFile {
-        client,
-        scope,
-        path,
-        format,
-        servers: servers.iter().map(|&member| member.to_owned()).collect(),
+    let at = |scope, path: PathBuf, format, servers: &[&str]| {
+        let servers = servers.iter().map(|&member| member.to_owned()).collect();
+        ConfigFile { client, scope, path, format, servers }
     };
     let user = |path, servers: &[&str]| at(Scope::User, path, Format::Json, servers);
     let project = |path: &[&str], servers: &[&str]| {
@@ -152,12 +149,23 @@ pub fn config_files(machine: &Machine, client: Client) -> Vec<ConfigFile> {
         ],
         Client::Opencode => opencode_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
         Client::Crush => crush_files(machine).map(|(scope, path)| in_mcp(scope, path)).into(),
-        Client::Continue => vec![
-            user(home(&[".continue", "mcpServers", "mcp.json"]), &["mcpServers"]),
-            at(Scope::User, home(&[".continue", "config.yaml"]), Format::Yaml, &["mcpServers"]),
-            project(&[".continue", "mcpServers", "mcp.json"], &["mcpServers"]),
-        ],
+        Client::Continue => {
+            continue_files(machine, |scope, path, format| at(scope, path, format, &["mcpServers"]))
+        }
     }
+}
+
+fn continue_files(
+    machine: &Machine,
+    file: impl Fn(Scope, PathBuf, Format) -> ConfigFile,
+) -> Vec<ConfigFile> {
+    let own = |folder: &Path| below(folder, &[".continue", "mcpServers", "mcp.json"]);
+    let config = below(&machine.home, &[".continue", "config.yaml"]);
+    vec![
+        file(Scope::User, own(&machine.home), Format::Json),
+        file(Scope::User, config, Format::Yaml),
+        file(Scope::Project, own(&machine.project), Format::Json),
+    ]
 }
 
 /// Further places where a client looks for servers, which are read and never edited: Continue's

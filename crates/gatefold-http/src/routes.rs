@@ -108,8 +108,8 @@ mod tests {
         if let Some(name) = name {
             request = request.header(AUTHORIZATION, name);
         }
-        let router = routes.into_router(&(Arc::new(ByName) as Arc<dyn Authenticator>));
-        let response = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        let served = routes.into_router(&(Arc::new(ByName) as Arc<dyn Authenticator>));
+        let response = served.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let challenge = response.headers().get(WWW_AUTHENTICATE).map(|it| it.to_str().unwrap());
         let (status, challenge) = (response.status(), challenge.unwrap_or_default().to_owned());
         let body = response.into_body().collect().await.unwrap().to_bytes();

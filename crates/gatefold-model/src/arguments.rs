@@ -34,7 +34,7 @@ impl CallArguments {
             Ok(json) => {
                 let inner = json.read::<String>().and_then(|inner| object_in(inner.trim()));
                 return inner.map_or_else(
-                    || Self::malformed(written, "are not a JSON object".to_owned()),
+                    || Self::malformed(written, "are not a JSON object"),
                     Self::Object,
                 );
             }
@@ -44,7 +44,7 @@ impl CallArguments {
             object_in(without_fence(text)).or_else(|| object_in(&mend(without_fence(text))));
         match mended {
             Some(json) => Self::Object(json),
-            None => Self::malformed(written, format!("are not JSON: {error}")),
+            None => Self::malformed(written, &format!("are not JSON: {error}")),
         }
     }
 
@@ -68,7 +68,7 @@ impl CallArguments {
         }
     }
 
-    fn malformed(written: &str, why: String) -> Self {
+    fn malformed(written: &str, why: &str) -> Self {
         Self::Malformed { written: written.to_owned(), fault: format!("the arguments {why}") }
     }
 }
@@ -155,7 +155,7 @@ mod tests {
     fn check(written: &str, expected: Result<&str, &str>) {
         match (CallArguments::read(written), expected) {
             (CallArguments::Object(json), Ok(object)) => {
-                assert_eq!(json.text(), object, "{written}")
+                assert_eq!(json.text(), object, "{written}");
             }
             (CallArguments::Malformed { fault, .. }, Err(part)) => {
                 assert!(fault.contains(part), "{written}: {fault}");

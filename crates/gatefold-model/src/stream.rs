@@ -137,22 +137,19 @@ impl OpenStream {
     async fn read(&mut self, deltas: &mut Vec<Delta>) -> Result<bool, ModelError> {
         let part = self.response.read_part().await.map_err(broken)?;
         let mut events = Vec::new();
-        match &part {
-            Some(part) => {
-                self.bytes += part.len() as u64;
-                if self.bytes > STREAM_BYTES {
-                    return Err(ModelError::TooLarge { what: "bytes", limit: STREAM_BYTES });
-                }
-                let pushed = self.events.push(part, &mut events);
-                pushed.map_err(|error| ModelError::TooLarge {
-                    what: "bytes in one event",
-                    limit: error.limit as u64,
-                })?;
+        if let Some(part) = &part {
+            self.bytes += part.len() as u64;
+            if self.bytes > STREAM_BYTES {
+                return Err(ModelError::TooLarge { what: "bytes", limit: STREAM_BYTES });
             }
-            None => {
-                let decoder = std::mem::replace(&mut self.events, SseDecoder::new(EVENT_BYTES));
-                events.extend(decoder.finish());
-            }
+            let pushed = self.events.push(part, &mut events);
+            pushed.map_err(|error| ModelError::TooLarge {
+                what: "bytes in one event",
+                limit: error.limit as u64,
+            })?;
+        } else {
+            let decoder = std::mem::replace(&mut self.events, SseDecoder::new(EVENT_BYTES));
+            events.extend(decoder.finish());
         }
         for event in &events {
             let read = self.decoder.read(event, deltas);

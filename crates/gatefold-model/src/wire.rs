@@ -78,7 +78,7 @@ pub(crate) fn authorization(wire: &dyn Wire, key: &Secret) -> Option<(HeaderName
 /// An endpoint's own words about an error, wherever it put them.
 pub(crate) fn error_words(body: &Fields) -> Option<String> {
     let error = body.get("error");
-    let nested = error.and_then(|error| error.read::<Fields>());
+    let nested = error.and_then(RawJson::read::<Fields>);
     nested
         .and_then(|nested| nested.read("message"))
         .or_else(|| error?.read())

@@ -144,7 +144,7 @@ impl FieldUses {
                 }
                 TokenTree::Punct(punct) if punct.as_char() == '.' => is_behind_dot = true,
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {
-                    (before, is_behind_dot) = (None, false)
+                    (before, is_behind_dot) = (None, false);
                 }
             }
         }

@@ -52,19 +52,16 @@ pub(super) struct NoAnswer {
 
 impl ModelOptions {
     pub(super) fn client(&self, environment: &Environment) -> anyhow::Result<ModelClient> {
-        let (mut spec, usual_key) = match &self.model_url {
-            Some(url) => {
-                let url = url.parse();
-                let url = url
-                    .map_err(|error| usage(format!("`--model-url` is not an address: {error}")))?;
-                (ModelSpec::new(self.model_api, url, &self.model), KEY_VARIABLE)
-            }
-            None => {
-                let form: ShortForm = self.model.parse().map_err(|error| {
-                    usage(format!("{error}; or say with `--model-url` where the model is"))
-                })?;
-                (form.spec(), form.key_variable().unwrap_or(KEY_VARIABLE))
-            }
+        let (mut spec, usual_key) = if let Some(url) = &self.model_url {
+            let url = url.parse();
+            let url =
+                url.map_err(|error| usage(format!("`--model-url` is not an address: {error}")))?;
+            (ModelSpec::new(self.model_api, url, &self.model), KEY_VARIABLE)
+        } else {
+            let form: ShortForm = self.model.parse().map_err(|error| {
+                usage(format!("{error}; or say with `--model-url` where the model is"))
+            })?;
+            (form.spec(), form.key_variable().unwrap_or(KEY_VARIABLE))
         };
         let variable = self.model_key_env.as_deref();
         let key = environment.get_filled(variable.unwrap_or(usual_key));

@@ -60,7 +60,7 @@ pub(crate) fn all() -> Vec<Fixture> {
         let path = folder.join(name);
         let text = std::fs::read_to_string(&path).unwrap();
         let mut file = file(Client::parse(client).unwrap(), servers);
-        if name.ends_with(".json") {
+        if path.extension().is_some_and(|it| it == "json") {
             file.format = Format::Json;
         }
         Fixture { name, file, text }

@@ -73,12 +73,11 @@ impl Members {
         let mut places: HashMap<Arc<str>, usize> = HashMap::with_capacity(list.len());
         let mut distinct: Vec<Member> = Vec::with_capacity(list.len());
         for (key, value) in list {
-            match places.get(&key) {
-                Some(first) => distinct[*first].1 = value,
-                None => {
-                    places.insert(key.clone(), distinct.len());
-                    distinct.push((key, value));
-                }
+            if let Some(first) = places.get(&key) {
+                distinct[*first].1 = value;
+            } else {
+                places.insert(key.clone(), distinct.len());
+                distinct.push((key, value));
             }
         }
         let count = u32::try_from(distinct.len()).expect("a document has fewer bytes");

@@ -184,9 +184,9 @@ impl<'a> Topics<'a> {
     fn list(&self, budget: usize, cursor: Option<&str>) -> Result<String, UsageError> {
         let names: Vec<_> = self.names().collect();
         let described = |at: usize| {
-            let named = &self.all[at];
-            let about = json_text(&short_description(&named.topic.description, STUB_LENGTH));
-            object_text([("name", json_text(&named.name).as_str()), ("description", &about)])
+            let one = &self.all[at];
+            let about = json_text(&short_description(&one.topic.description, STUB_LENGTH));
+            object_text([("name", json_text(&one.name).as_str()), ("description", &about)])
         };
         page(&[], &format!("{}s", self.tool.noun), &names, budget, cursor, described)
     }

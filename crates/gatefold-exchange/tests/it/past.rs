@@ -84,7 +84,7 @@ struct Notes {
 }
 
 impl Notes {
-    fn new(tools: &[&str]) -> Arc<dyn Source> {
+    fn source(tools: &[&str]) -> Arc<dyn Source> {
         let server = ServerInfo {
             name: "notes".to_owned(),
             version: "1".to_owned(),
@@ -200,7 +200,7 @@ struct School {
 
 impl School {
     fn new(tools: &[&str], learns: bool) -> Self {
-        let source = Notes::new(tools);
+        let source = Notes::source(tools);
         let world = World::governed(Vec::new(), Policy::default());
         let finder: Arc<dyn Disclosure> = Arc::new(Finder);
         let exchange = world.learning_exchange(Disclosures::standard(&finder));

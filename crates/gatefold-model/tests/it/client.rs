@@ -161,7 +161,7 @@ async fn the_fallback_answers_for_a_model_that_cannot() {
         let request = ModelRequest::new("", &history);
         let stream = client.stream(request, soon()).await;
         assert_eq!(
-            stream.as_ref().ok().map(|stream| stream.model()),
+            stream.as_ref().ok().map(gatefold_model::ModelStream::model),
             is_replaced.then_some("other")
         );
         let answer = client.ask(request, soon()).await;

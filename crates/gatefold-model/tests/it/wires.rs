@@ -161,7 +161,8 @@ fn members_that_nobody_knows_go_back_to_who_sent_them() {
 }
 
 fn events(list: &[Value]) -> String {
-    list.iter().map(|data| format!("data: {data}\n\n")).collect()
+    let events: Vec<_> = list.iter().map(|data| format!("data: {data}\n\n")).collect();
+    events.concat()
 }
 
 fn chunk(delta: &Value) -> Value {

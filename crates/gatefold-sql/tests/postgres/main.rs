@@ -82,7 +82,7 @@ fn main() -> ExitCode {
     });
     #[expect(clippy::disallowed_methods, reason = "the address of an external pooler")]
     let pooler = std::env::var("GATEFOLD_PGBOUNCER").ok().filter(|_| address.is_some());
-    let pooled = |(name, claim): &(&str, PooledClaim)| {
+    let through_pooler = |(name, claim): &(&str, PooledClaim)| {
         let (claim, address, pooler) = (*claim, address.clone(), pooler.clone());
         let ignored = pooler.is_none();
         let run = move || {
@@ -100,7 +100,7 @@ fn main() -> ExitCode {
     // It takes longest, so it begins first.
     let mut trials = vec![harms.with_ignored_flag(address.is_none())];
     trials.extend(claims.iter().flat_map(|claims| claims.iter()).map(trial));
-    trials.extend(pooled::ALL.iter().map(pooled));
+    trials.extend(pooled::ALL.iter().map(through_pooler));
     trials.push(tls.with_ignored_flag(ignored));
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -118,7 +118,7 @@ fn agent(
     });
     let categories = keys
         .tool_categories
-        .map(|words| categories(&words, &table.peek("tool_categories"), known.kinds));
+        .map(|words| categories(&words, table.peek("tool_categories").as_ref(), known.kinds));
     table.finish();
     AgentConfig {
         instructions,
@@ -131,7 +131,7 @@ fn agent(
     }
 }
 
-fn categories(words: &[Text], field: &Option<Field<'_>>, kinds: &Kinds) -> AgentCategories {
+fn categories(words: &[Text], field: Option<&Field<'_>>, kinds: &Kinds) -> AgentCategories {
     let known = kinds.categories();
     let read = words.iter().filter_map(|Text(word)| {
         let category = known.iter().copied().find(|own| own == word);

@@ -101,6 +101,7 @@ impl SetModes {
 }
 
 /// The keys of modes.
+#[expect(clippy::struct_field_names, reason = "the seeds call them so")]
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub(super) struct ModeKeys {

@@ -66,7 +66,7 @@ impl<'a> PlainObject<'a> {
         let is_object = schema.get("type").is_none() || schema.text("type") == Some("object");
         let is_open =
             members.get("additionalProperties").is_some_and(|more| more.as_bool() != Some(false));
-        if !is_object || is_open || NOT_PLAIN.iter().any(|key| members.contains_key(*key)) {
+        if !is_object || is_open || NOT_PLAIN.iter().any(|key| members.contains_key(key)) {
             return None;
         }
         for part in schema.get("allOf").into_iter().flat_map(Node::items) {

@@ -204,7 +204,7 @@ impl<'a> Schemas<'a> {
                     _ = texts.insert(name.to_owned(), member.value.to_json());
                 }
                 DocumentValue::String(_) => {
-                    _ = texts.insert(name.to_owned(), json!([member.value]))
+                    _ = texts.insert(name.to_owned(), json!([member.value]));
                 }
                 _ => _ = schemas.insert(name.to_owned(), self.part(member, direction, depth)),
             }

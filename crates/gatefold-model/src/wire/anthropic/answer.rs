@@ -18,7 +18,7 @@ pub(super) fn read(body: &[u8], origin: &Origin) -> Result<ModelAnswer, ModelErr
     let stop: Option<String> = message.take_as("stop_reason");
     let usage = message.take_as::<ReportedUsage>("usage").unwrap_or_default();
     let parts = blocks.into_iter().map(|block| part(block, None)).collect();
-    Ok(answer(origin.clone(), parts, stop, usage))
+    Ok(answer(origin.clone(), parts, stop.as_deref(), usage))
 }
 
 /// What a server reports as an error, if it does.
@@ -59,7 +59,7 @@ pub(super) fn part(raw: RawJson, arguments: Option<&str>) -> AssistantPart {
 pub(super) fn answer(
     origin: Origin,
     parts: Vec<AssistantPart>,
-    stop: Option<String>,
+    stop: Option<&str>,
     usage: ReportedUsage,
 ) -> ModelAnswer {
     let mut calls = 0;
@@ -68,7 +68,7 @@ pub(super) fn answer(
         calls <= CALLS || !matches!(part, AssistantPart::Call(_))
     });
     let message = AssistantMessage { origin, parts: parts.collect(), extra: Fields::default() };
-    let stop = match stop.as_deref() {
+    let stop = match stop {
         Some("tool_use") => StopReason::Calls,
         Some("end_turn" | "stop_sequence") => StopReason::Done,
         Some("max_tokens" | "model_context_window_exceeded") => StopReason::Length,
@@ -78,6 +78,8 @@ pub(super) fn answer(
     ModelAnswer { message, stop, usage: usage.into() }
 }
 
+/// The wire's own names.
+#[expect(clippy::struct_field_names, reason = "they are the wire's")]
 #[derive(Clone, Copy, Default, Deserialize)]
 pub(super) struct ReportedUsage {
     input_tokens: Option<u64>,

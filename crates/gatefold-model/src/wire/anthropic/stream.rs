@@ -168,6 +168,6 @@ impl StreamDecoder for EventDecoder {
             return Err(ModelError::Cut);
         }
         let parts = self.blocks.into_iter().map(OpenBlock::into_part).collect();
-        Ok(answer(self.origin, parts, self.stop, self.usage))
+        Ok(answer(self.origin, parts, self.stop.as_deref(), self.usage))
     }
 }

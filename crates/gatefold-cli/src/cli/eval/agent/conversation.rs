@@ -118,7 +118,7 @@ impl Conversation {
             let (name, description) = (tool.name(), tool.description());
             json!({ "name": name, "description": description, "parameters": tool.schema() })
         });
-        let tools = Value::from_iter(tools).to_string();
+        let tools = tools.collect::<Value>().to_string();
         let texts: Vec<_> = std::iter::once(tools).chain(self.texts.iter().cloned()).collect();
         let counts = tokens::count(&texts).await?;
         // The definitions, the messages of the request, and the answer after them.
