@@ -8,8 +8,7 @@ use gatefold_core::{
 use tokio::time::timeout;
 
 use crate::call::ActiveCall;
-use crate::call::record::RECORD_WAIT;
-use crate::call::seal::digest;
+use crate::call::record::{RECORD_WAIT, digest};
 use crate::catalogues::Catalogue;
 use crate::limits::room::{ResultPlace, ResultRoom};
 use crate::runtime::{Runtime, Slot};

@@ -10,6 +10,7 @@ use gatefold_dispatch::{Dispatcher, PinnedTurn};
 use crate::audience::{Choice, Generation};
 use crate::learning::Learning;
 use crate::surfaces::Surfaces;
+use crate::turn::TurnState;
 use crate::{
     AgentProfiles, Audience, ClientProfiles, Disclosures, LearningPorts, ListDigests, ResultKeeper,
     Scope, Turn, UnknownDisclosure,
@@ -24,14 +25,6 @@ pub struct Exchange {
     /// How often the agents were replaced.
     agent_changes: AtomicU64,
     shared: Arc<TurnState>,
-}
-
-/// What a turn needs of its exchange as long as it lasts.
-pub(crate) struct TurnState {
-    pub(crate) surfaces: Surfaces,
-    pub(crate) learning: Arc<Learning>,
-    /// What keeps results that are too large for a model. Without it they are given whole.
-    pub(crate) results: Option<Arc<ResultKeeper>>,
 }
 
 impl Exchange {

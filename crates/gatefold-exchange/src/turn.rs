@@ -13,10 +13,18 @@ use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
 
 use crate::addresses::{kept, readdressed};
-use crate::exchange::TurnState;
 use crate::learning::Learning;
-use crate::results::Showing;
+use crate::results::{ResultKeeper, Showing};
+use crate::surfaces::Surfaces;
 use crate::{Audience, Lists, Scope};
+
+/// What a turn needs of its exchange as long as it lasts.
+pub(crate) struct TurnState {
+    pub(crate) surfaces: Surfaces,
+    pub(crate) learning: Arc<Learning>,
+    /// What keeps results that are too large for a model. Without it they are given whole.
+    pub(crate) results: Option<Arc<ResultKeeper>>,
+}
 
 /// One principal's turn: the catalogue as it was when the turn began, as its audience sees it.
 pub struct Turn {

@@ -26,15 +26,15 @@ pub(super) enum DocumentValue {
 /// The members of an object, in their order.
 #[derive(Debug, Clone)]
 pub(super) enum Members {
-    Few(Box<[Member]>),
+    Few(Box<[NamedValue]>),
     Many(Box<IndexedMembers>),
 }
 
-type Member = (Arc<str>, DocumentValue);
+type NamedValue = (Arc<str>, DocumentValue);
 
 #[derive(Debug, Clone)]
 pub(super) struct IndexedMembers {
-    list: Box<[Member]>,
+    list: Box<[NamedValue]>,
     /// Their places, by the order of their keys.
     sorted: Box<[u32]>,
 }
@@ -59,7 +59,7 @@ impl SharedTexts {
 
 impl Members {
     /// Of two equal keys the last value counts, in the place of the first.
-    pub(super) fn of(mut list: Vec<Member>) -> Self {
+    pub(super) fn of(mut list: Vec<NamedValue>) -> Self {
         if list.len() <= FEW_MEMBERS {
             let mut at = 1;
             while at < list.len() {
@@ -71,7 +71,7 @@ impl Members {
             return Self::Few(list.into_boxed_slice());
         }
         let mut places: HashMap<Arc<str>, usize> = HashMap::with_capacity(list.len());
-        let mut distinct: Vec<Member> = Vec::with_capacity(list.len());
+        let mut distinct: Vec<NamedValue> = Vec::with_capacity(list.len());
         for (key, value) in list {
             if let Some(first) = places.get(&key) {
                 distinct[*first].1 = value;
@@ -86,7 +86,7 @@ impl Members {
         Self::Many(Box::new(IndexedMembers { list: distinct.into_boxed_slice(), sorted }))
     }
 
-    pub(super) fn as_slice(&self) -> &[Member] {
+    pub(super) fn as_slice(&self) -> &[NamedValue] {
         match self {
             Self::Few(list) => list,
             Self::Many(indexed) => &indexed.list,
@@ -116,7 +116,7 @@ impl Members {
         self.get(key).is_some()
     }
 
-    pub(super) fn into_list(self) -> Vec<Member> {
+    pub(super) fn into_list(self) -> Vec<NamedValue> {
         match self {
             Self::Few(list) => list.into_vec(),
             Self::Many(indexed) => indexed.list.into_vec(),
@@ -247,7 +247,7 @@ mod tests {
             let member = |at: usize, value: usize| {
                 (format!("key{at}").into(), DocumentValue::of(&json!(value)))
             };
-            let mut list: Vec<Member> = (0..count).map(|at| member(at, at)).collect();
+            let mut list: Vec<NamedValue> = (0..count).map(|at| member(at, at)).collect();
             list.push(member(0, 1000));
             let members = Members::of(list);
             assert_eq!(members.len(), count);

@@ -9,7 +9,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::ActiveCall;
-use super::record::{CallOpened, DecidedBy};
+use super::record::{ApprovalFinding, CallOpened, DecidedBy};
 use super::seal::{SealedCall, SealedState, principal_digest};
 use super::settle::BoundCall;
 use crate::{ApprovalKey, ApprovalState, NewApproval, Question};
@@ -31,18 +31,6 @@ const SHOWN_ARGUMENTS: usize = 8000;
 /// The largest arguments to store with a request, in bytes. Of larger ones only the beginning is
 /// stored, and nobody can approve what cannot be shown.
 const KEPT_ARGUMENTS: usize = 64 * 1024;
-
-/// Whether a call that needs approval has it, determined before policy decides.
-#[derive(Debug)]
-pub(super) enum ApprovalFinding {
-    /// Nobody has decided yet.
-    Open,
-    Approved(DecidedBy),
-    Refused {
-        by: DecidedBy,
-        reason: String,
-    },
-}
 
 impl ActiveCall {
     /// Finds out whether a person has approved exactly this call, and uses up the approval if there

@@ -9,9 +9,8 @@ use tracing::Span;
 use tracing::field::display;
 
 use super::ActiveCall;
-use super::consent::ApprovalFinding;
 use super::park::RunningCall;
-use super::record::{CallOpened, identified};
+use super::record::{ApprovalFinding, CallOpened, identified};
 use super::resolve::unknown;
 use super::seal::{SealedCall, SealedState};
 use crate::limits::nesting::{check_depth, check_nesting};

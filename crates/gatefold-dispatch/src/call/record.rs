@@ -11,11 +11,10 @@ use gatefold_core::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
 use super::ActiveCall;
-use super::consent::ApprovalFinding;
-use super::seal::digest;
 use crate::{AuditError, AuditLog, AuditSlot, Counters, Dispatcher};
 
 /// How long an answer waits for the end of its record, or for the record of what was not sent.
@@ -137,6 +136,18 @@ impl DecidedBy {
             Self::Person(name) => name,
         }
     }
+}
+
+/// Whether a call that needs approval has it, determined before policy decides.
+#[derive(Debug)]
+pub(super) enum ApprovalFinding {
+    /// Nobody has decided yet.
+    Open,
+    Approved(DecidedBy),
+    Refused {
+        by: DecidedBy,
+        reason: String,
+    },
 }
 
 impl ActiveCall {
@@ -324,4 +335,8 @@ mod tests {
             assert_eq!(took.recv().await, Some(Duration::from_secs(2)));
         }
     }
+}
+
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
 }

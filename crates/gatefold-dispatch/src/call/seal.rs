@@ -7,9 +7,9 @@ use hkdf::Hkdf;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
+use sha2::Sha256;
 
-use crate::DecidedBy;
+use super::record::{DecidedBy, digest};
 
 /// The key that seals suspended calls. Replicas must share it to resume each other's calls.
 #[derive(Clone)]
@@ -148,10 +148,6 @@ pub(crate) fn principal_digest(principal: &Principal) -> Digest {
 pub(crate) fn person_digest(principal: &Principal) -> Digest {
     let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);
     digest(&serde_json::to_vec(&who).expect("a principal has only string keys"))
-}
-
-pub(crate) fn digest(bytes: &[u8]) -> Digest {
-    Digest::new(Sha256::digest(bytes).into())
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ use super::wire::Wire;
 use crate::protocol::{Era, LogLevel, RpcError, methods, rpc};
 
 mod list;
-mod listed_tools;
 mod listening;
 mod liveness;
 

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::kinds::Kinds;
 use super::pins::{self, Pin};
-use super::sections::RegisteredNames;
+use super::profiles::RegisteredNames;
 use super::sources::SourceDraft;
 use super::tool_modes::{ModeKeys, SetModes};
 use super::{PeopleGroup, SourceConfig, SourceSection};
@@ -41,9 +41,9 @@ pub struct AgentConfig {
 /// The categories of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentCategories {
-    pub words: Vec<&'static str>,
+    words: Vec<&'static str>,
     /// Whether one of them is a kind of sources: then it has no others.
-    pub names_kinds: bool,
+    names_kinds: bool,
 }
 
 #[derive(Deserialize, Default)]

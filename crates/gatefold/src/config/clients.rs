@@ -60,7 +60,7 @@ pub struct ClientServer {
     /// Further settings, whose meaning is not known here.
     pub unknown: Vec<String>,
     /// Settings about what the client itself does with the server, which the server does not need.
-    pub clients_own: Vec<String>,
+    clients_own: Vec<String>,
     /// What was read otherwise than it is written, or may be meant otherwise.
     pub notes: Vec<String>,
     /// A file of variables that the client reads for it.

@@ -4,8 +4,8 @@ use gatefold_config::{Dialect, Document, Fault, Faults, ForeignKey, parse_toml};
 
 use super::file_text::read;
 use super::kinds::{Kinds, SourceKind};
-use super::profiles::DisclosureNames;
-use super::sections::{Draft, FOREIGN_KEYS, RegisteredNames};
+use super::profiles::{DisclosureNames, RegisteredNames};
+use super::sections::{Draft, FOREIGN_KEYS};
 use super::{Config, ConfigError, InputVariables, clients, locate, resolve, sections, tool_modes};
 use crate::Environment;
 

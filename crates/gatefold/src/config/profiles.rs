@@ -8,6 +8,14 @@ use gatefold_disclose::ClientLimits;
 use gatefold_exchange::{ClientProfile, Disclosures};
 use serde::Deserialize;
 
+use super::kinds::Kinds;
+
+/// Names that a file may use and that differ between builds.
+pub(super) struct RegisteredNames<'k> {
+    pub(super) kinds: &'k Kinds,
+    pub(super) disclosures: &'k DisclosureNames,
+}
+
 /// The names of the disclosures that a configuration may choose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisclosureNames(Vec<String>);

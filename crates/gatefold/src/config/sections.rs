@@ -23,11 +23,10 @@ use serde::{Deserialize, Deserializer};
 use super::agents;
 use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
 use super::issuers::{self, PublicAddress};
-use super::kinds::Kinds;
 use super::kinds::allow_private::Network;
 use super::kinds::shared_values::missing;
 use super::pins::{self, Pin};
-use super::profiles::{self, DisclosureNames};
+use super::profiles::{self, DisclosureNames, RegisteredNames};
 use super::root_key;
 use super::sign_in;
 use super::sources::{self, SourceDraft};
@@ -84,12 +83,6 @@ pub(super) const FOREIGN_KEYS: &[ForeignKey] = &[
 ];
 
 const LISTEN: &str = "write `listen = \"ADDRESS:PORT\"`";
-
-/// Names that a file may use and that differ between builds.
-pub(super) struct RegisteredNames<'k> {
-    pub(super) kinds: &'k Kinds,
-    pub(super) disclosures: &'k DisclosureNames,
-}
 
 /// Reads the whole file. Faults are noted in the document; the rest is used.
 pub(super) fn read<'a>(

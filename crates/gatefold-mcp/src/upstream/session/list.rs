@@ -14,9 +14,12 @@ use super::super::mirrored_arguments;
 use super::super::params::OutgoingParams;
 use super::super::request::WireError;
 use super::UpstreamSession;
-use super::listed_tools::ListedTools;
 use crate::protocol::codes::METHOD_NOT_FOUND;
 use crate::protocol::{Era, RpcError, methods};
+
+use listed_tools::ListedTools;
+
+mod listed_tools;
 
 /// The largest page of a list that is read, in bytes.
 const PAGE_BYTES: u64 = 16 * 1024 * 1024;

@@ -16,7 +16,7 @@ pub(super) fn read(body: &[u8], origin: &Origin) -> Result<ModelAnswer, ModelErr
         return Err(read_error(&message).unwrap_or(NOT_ONE));
     };
     let stop: Option<String> = message.take_as("stop_reason");
-    let usage = message.take_as::<ReportedUsage>("usage").unwrap_or_default();
+    let usage = message.take_as::<MessageUsage>("usage").unwrap_or_default();
     let parts = blocks.into_iter().map(|block| part(block, None)).collect();
     Ok(answer(origin.clone(), parts, stop.as_deref(), usage))
 }
@@ -60,7 +60,7 @@ pub(super) fn answer(
     origin: Origin,
     parts: Vec<AssistantPart>,
     stop: Option<&str>,
-    usage: ReportedUsage,
+    usage: MessageUsage,
 ) -> ModelAnswer {
     let mut calls = 0;
     let parts = parts.into_iter().filter(|part| {
@@ -81,14 +81,14 @@ pub(super) fn answer(
 /// The wire's own names.
 #[expect(clippy::struct_field_names, reason = "they are the wire's")]
 #[derive(Clone, Copy, Default, Deserialize)]
-pub(super) struct ReportedUsage {
+pub(super) struct MessageUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
 }
 
-impl ReportedUsage {
+impl MessageUsage {
     /// What is reported later counts from the beginning too.
     pub(super) fn update(&mut self, later: Self) {
         let newer = |new: Option<u64>, old: &mut Option<u64>| *old = new.or(*old);
@@ -99,8 +99,8 @@ impl ReportedUsage {
     }
 }
 
-impl From<ReportedUsage> for TokenUsage {
-    fn from(usage: ReportedUsage) -> Self {
+impl From<MessageUsage> for TokenUsage {
+    fn from(usage: MessageUsage) -> Self {
         let (read, written) = (usage.cache_read_input_tokens, usage.cache_creation_input_tokens);
         Self {
             // This wire counts tokens of the cache apart.

@@ -1,7 +1,7 @@
 //! A message in events.
 
 use super::super::StreamDecoder;
-use super::answer::{ReportedUsage, answer, part, read_error};
+use super::answer::{MessageUsage, answer, part, read_error};
 use crate::{AssistantPart, Delta, Fields, ModelAnswer, ModelError, Origin, RawJson, SseEvent};
 
 /// The most blocks of one message.
@@ -14,7 +14,7 @@ pub(super) struct EventDecoder {
     blocks: Vec<OpenBlock>,
     calls: usize,
     stop: Option<String>,
-    usage: ReportedUsage,
+    usage: MessageUsage,
     is_done: bool,
 }
 
@@ -39,7 +39,7 @@ impl EventDecoder {
             blocks: Vec::new(),
             calls: 0,
             stop: None,
-            usage: ReportedUsage::default(),
+            usage: MessageUsage::default(),
             is_done: false,
         }
     }

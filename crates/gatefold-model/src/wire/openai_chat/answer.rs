@@ -28,7 +28,7 @@ pub(super) fn read(body: &[u8], origin: &Origin) -> Result<ModelAnswer, ModelErr
         extra: message,
     };
     let finish: Option<String> = choice.take_as("finish_reason");
-    let usage = completion.take_as::<ReportedUsage>("usage").unwrap_or_default();
+    let usage = completion.take_as::<CompletionUsage>("usage").unwrap_or_default();
     Ok(content.into_answer(origin.clone(), finish.as_deref(), usage))
 }
 
@@ -76,7 +76,7 @@ impl MessageContent {
         self,
         origin: Origin,
         finish: Option<&str>,
-        usage: ReportedUsage,
+        usage: CompletionUsage,
     ) -> ModelAnswer {
         let stop = match finish {
             _ if !self.refusal.is_empty() => StopReason::Refusal,
@@ -101,7 +101,7 @@ impl MessageContent {
 }
 
 #[derive(Default, Deserialize)]
-pub(super) struct ReportedUsage {
+pub(super) struct CompletionUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
@@ -119,8 +119,8 @@ struct CompletionDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl From<ReportedUsage> for TokenUsage {
-    fn from(usage: ReportedUsage) -> Self {
+impl From<CompletionUsage> for TokenUsage {
+    fn from(usage: CompletionUsage) -> Self {
         Self {
             input: usage.prompt_tokens,
             output: usage.completion_tokens,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::super::{CALLS, StreamDecoder};
-use super::answer::{MessageContent, ReportedUsage, read_error, written_text};
+use super::answer::{CompletionUsage, MessageContent, read_error, written_text};
 use super::{THOUGHTS, text_of};
 use crate::{
     CallArguments, Delta, Fields, ModelAnswer, ModelError, Origin, RawJson, SseEvent, ToolCall,
@@ -22,7 +22,7 @@ pub(super) struct ChunkDecoder {
     unknown: Vec<(String, UnknownMember)>,
     calls: Vec<OpenCall>,
     finish: Option<String>,
-    usage: ReportedUsage,
+    usage: CompletionUsage,
     has_choice: bool,
     is_done: bool,
 }
@@ -56,7 +56,7 @@ impl ChunkDecoder {
             unknown: Vec::new(),
             calls: Vec::new(),
             finish: None,
-            usage: ReportedUsage::default(),
+            usage: CompletionUsage::default(),
             has_choice: false,
             is_done: false,
         }

@@ -12,8 +12,7 @@ use gatefold_core::{AbleClients, ClientAbilities};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::UpstreamSession;
-use super::list::{ListError, Pages, TOOLS};
+use super::{ListError, Pages, TOOLS, UpstreamSession};
 use crate::protocol::Era;
 use crate::upstream::handshake::declared_by;
 
