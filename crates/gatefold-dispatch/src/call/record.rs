@@ -302,6 +302,10 @@ impl Drop for OpenRecord {
     }
 }
 
+pub(crate) fn digest(bytes: &[u8]) -> Digest {
+    Digest::new(Sha256::digest(bytes).into())
+}
+
 #[cfg(test)]
 mod tests {
     use futures::FutureExt as _;
@@ -335,8 +339,4 @@ mod tests {
             assert_eq!(took.recv().await, Some(Duration::from_secs(2)));
         }
     }
-}
-
-pub(crate) fn digest(bytes: &[u8]) -> Digest {
-    Digest::new(Sha256::digest(bytes).into())
 }
