@@ -216,11 +216,11 @@ mod tests {
         assert_eq!(
             begin(TransactionMode::Read, Duration::from_secs(2), &settings),
             format!(
-                "BEGIN TRANSACTION READ ONLY; SELECT pg_catalog.pg_backend_pid()::text, \
-                 ({HELD_LOCKS})::text, "
+                "BEGIN TRANSACTION READ ONLY; SET LOCAL statement_timeout = 2000; \
+                 SET LOCAL idle_in_transaction_session_timeout = 60000; \
+                 SELECT pg_catalog.pg_backend_pid()::text, ({HELD_LOCKS})::text, "
             ) + r#"pg_catalog.set_config(E'search_path', E'"it''s", "b\\c"', true), "#
-                + "pg_catalog.set_config(E'jit', E'off', true); SET LOCAL statement_timeout = 2000; "
-                + "SET LOCAL idle_in_transaction_session_timeout = 60000"
+                + "pg_catalog.set_config(E'jit', E'off', true)"
         );
     }
 
