@@ -28,9 +28,6 @@ const MAX_IDLE: Duration = Duration::from_secs(300);
 /// How long the end of a transaction may take, what is left of a result included.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection that was given up may take to end its transaction. It does at once if nothing runs.
-const QUIET_TIMEOUT: Duration = Duration::from_millis(250);
-
 /// How long stopping a statement from another connection may take. A pooler may have no session for that
 /// one until this statement's is free.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -327,14 +324,12 @@ impl Lease {
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(mut held) = self.held.take() else { return };
+        let Some(held) = self.held.take() else { return };
         let Ok(runtime) = Handle::try_current() else { return };
         let connections = Arc::clone(&self.connections);
         runtime.spawn(async move {
-            let end = session::end(TransactionEnd::RollBack, held.locks_before);
-            let ended = timeout(QUIET_TIMEOUT, rows_of(&mut held.idle.connection, end)).await;
             // The connection stays until then, so that the number of its process is no other's.
-            if let (false, Some(process)) = (matches!(ended, Ok(Ok(_))), held.process) {
+            if let Some(process) = held.process {
                 connections.cancel(process).await;
             }
             drop(held);
