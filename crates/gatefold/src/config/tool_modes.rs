@@ -83,7 +83,7 @@ impl<'de, const AT: usize> Deserialize<'de> for ModeOf<AT> {
     }
 }
 
-/// The modes that one place of a configuration sets, by their places in [`MODES`].
+/// The modes that one place of a configuration sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SetModes([Option<bool>; MODES.len()]);
 
