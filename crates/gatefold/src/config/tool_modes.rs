@@ -20,8 +20,10 @@ pub(super) const SKILLS: usize = 0;
 pub(super) const CONNECTORS: usize = 1;
 pub(super) const DATABASES: usize = 2;
 pub(super) const SERVERS: usize = 3;
+// A number, as a type whose length is `MODES.len()` needs the kinds' constants, which an optimising compiler cannot give it.
+const COUNT: usize = 4;
 
-pub(super) const MODES: [Mode; 4] = [
+pub(super) const MODES: [Mode; COUNT] = [
     Mode { key: "skill_tool_mode", variable: "SKILL_TOOL_MODE", kind: SkillsKind::NAME },
     Mode { key: "connector_tool_mode", variable: "CONNECTOR_TOOL_MODE", kind: OpenApiKind::NAME },
     Mode { key: "database_tool_mode", variable: "DATABASE_TOOL_MODE", kind: DatabaseKind::NAME },
@@ -85,7 +87,7 @@ impl<'de, const AT: usize> Deserialize<'de> for ModeOf<AT> {
 
 /// The modes that one place of a configuration sets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct SetModes([Option<bool>; MODES.len()]);
+pub struct SetModes([Option<bool>; COUNT]);
 
 impl SetModes {
     /// The modes of the configuration, with these in their places.
