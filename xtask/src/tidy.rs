@@ -69,7 +69,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         &["rmcp", "sqlx", "axum", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
     ("gatefold-issuer", &["rmcp", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"]),
-    ("gatefold-store", &["rmcp", "axum", "reqwest"]),
+    ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
     (
         "gatefold-skills",
         &["rmcp", "axum", "reqwest", "sqlx", "gatefold-store", "gatefold-mcp", "gatefold-egress"],

@@ -15,15 +15,13 @@
 //! Each call has a span, `call`, at debug level: the call's id, its source's domain, its tool's id
 //! and its outcome, never its arguments. If nobody listens, it costs reading one number.
 
-pub(crate) mod ask;
-pub(crate) mod caller;
+mod ask;
 mod consent;
 mod decide;
-pub(crate) mod nest;
-pub(crate) mod park;
-pub(crate) mod record;
+mod nest;
+mod park;
+mod record;
 mod resolve;
-pub(crate) mod seal;
 mod send;
 mod settle;
 
@@ -38,14 +36,14 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-use self::ask::QuestionCount;
 use self::decide::{Admitted, Decision};
-use self::record::AuditOutcome;
 use crate::limits::timer::Timer;
+use crate::questions::QuestionCount;
+use crate::records::AuditOutcome;
 use crate::{Caller, PinnedTurn, QuestionMode};
 
 /// A call on its way: what it asks for, in whose turn, for whom, and what remains of its time.
-pub(crate) struct ActiveCall {
+struct ActiveCall {
     turn: PinnedTurn,
     operation: Arc<Operation>,
     /// What its name was resolved to. None if the turn's view has no such entry.
@@ -63,9 +61,30 @@ pub(crate) struct ActiveCall {
     patience: Option<Duration>,
 }
 
+impl PinnedTurn {
+    /// Makes one call, or resumes one.
+    ///
+    /// A client that can be asked at once answers the source's questions within the call. Any other
+    /// gets them as [`Outcome::Suspended`], and repeats its call.
+    ///
+    /// A request that carries its resolved entry is not resolved again if this turn's view shows
+    /// that entry. Any other request is resolved once.
+    pub async fn call(
+        &self,
+        request: impl Into<Request>,
+        resume: Option<Resume>,
+        caller: Caller,
+    ) -> Result<Outcome, CallError> {
+        let request = self.verified(request.into());
+        let call = ActiveCall::outermost(self.clone(), request, caller);
+        // Boxed because the futures that wait for it are moved as a whole, and more than once.
+        Box::pin(call.run(resume)).await
+    }
+}
+
 impl ActiveCall {
     /// A call that no call of this dispatcher led to.
-    pub(crate) fn outermost(turn: PinnedTurn, request: Request, caller: Caller) -> Self {
+    fn outermost(turn: PinnedTurn, request: Request, caller: Caller) -> Self {
         let Request { operation, entry } = request;
         let limit = turn.runtime.call_deadline(entry.as_ref().map(ResolvedEntry::domain));
         Self {
@@ -82,7 +101,7 @@ impl ActiveCall {
     }
 
     /// Makes the call, and answers its source's questions if its client can be asked at once.
-    pub(crate) async fn run(self, mut resume: Option<Resume>) -> Result<Outcome, CallError> {
+    async fn run(self, mut resume: Option<Resume>) -> Result<Outcome, CallError> {
         let mut round = 0;
         loop {
             let suspension = match self.make_round(resume.take()).await? {

@@ -10,8 +10,8 @@ use tokio::sync::{Notify, broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use crate::call::park::ParkedCalls;
 use crate::first_lists::FirstLists;
+use crate::parking::ParkedCalls;
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
 use crate::{Counters, Peer, Ports};

@@ -6,6 +6,7 @@
 //! HTTP, no SQL and no MCP library; those are behind the [`Source`] trait and the ports.
 
 mod call;
+mod caller;
 mod capabilities;
 mod catalogues;
 mod counters;
@@ -13,27 +14,25 @@ mod dispatcher;
 mod first_lists;
 mod journal;
 mod limits;
+mod messages;
+mod nested;
 mod notes;
 mod owner;
+mod parking;
 mod pinned;
 mod ports;
+mod questions;
+mod records;
 mod results;
 mod runtime;
+mod seal;
 mod searching;
 mod sign_in;
 mod source;
 mod stateless;
 mod unlisted;
 
-pub use call::caller::{
-    Answer, AskError, CallPause, Caller, Event, EventSink, NoPeer, QuestionMode, RequestMeta,
-    SharedLabel,
-};
-pub use call::nest::{NestedCaller, NestedOptions, ResourceAccess};
-pub use call::record::{
-    AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord,
-};
-pub use call::seal::SealKey;
+pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
 pub use capabilities::{ClientCapabilities, Question};
 pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};
@@ -46,19 +45,24 @@ pub use limits::circuit_breaker::BreakerState;
 pub use limits::nesting::JSON_LEVELS;
 pub use limits::room::{ResultPlace, ResultRoom};
 pub use limits::traffic::{LastError, TrafficReport};
+pub use messages::{Answer, AskError, CallPause, Event, QuestionMode};
+pub use nested::{NestedCaller, NestedOptions, ResourceAccess};
 pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
 pub use pinned::PinnedTurn;
 pub use ports::{
     ApprovalKey, ApprovalState, Approvals, AuditError, AuditLog, AuditSlot, Credential,
-    CredentialError, CredentialRefusal, CredentialSet, Credentials, EventListener, MemoryShare,
-    NewApproval, NoApprovals, NoCredentials, Peer, Ports, RefusalCause, SignInLink,
-    StandingApproval, StaticCredentials,
+    CredentialError, CredentialRefusal, CredentialSet, Credentials, EventListener, IdentityScope,
+    KeptQuery, LearningPorts, MemoryShare, NewApproval, NoApprovals, NoCredentials, NoPastQueries,
+    NoUsedTools, PastQueries, PastUse, Peer, Ports, RefusalCause, SignInLink, StandingApproval,
+    StaticCredentials, USED_DAYS, USED_TOOLS, UsedTools, UtcDay,
 };
+pub use records::{AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord};
 pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
 };
-pub use runtime::{IdentityScope, Runtime, Setup, SourceReport, SourceSetup};
+pub use runtime::{Runtime, Setup, SourceReport, SourceSetup};
+pub use seal::SealKey;
 pub use source::{
     CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
 };
@@ -66,7 +70,7 @@ pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, Stateless
 
 /// What bounds calls and searches and no configuration changes.
 pub mod call_limits {
-    pub use super::call::park::{PARKED, PARKED_EACH};
-    pub use super::call::record::RECORD_WAIT;
+    pub use super::parking::{PARKED, PARKED_EACH};
+    pub use super::records::RECORD_WAIT;
     pub use super::unlisted::FIRST_LISTS;
 }

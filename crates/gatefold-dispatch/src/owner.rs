@@ -1,6 +1,6 @@
 use gatefold_core::{Digest, Principal};
 
-use crate::call::seal::{person_digest, principal_digest};
+use crate::seal::{person_digest, principal_digest};
 
 /// Whose notes or results something is: a digest of the subject, the active organisation, the agent
 /// and, where [`DataOwner::of`] makes it, the token.

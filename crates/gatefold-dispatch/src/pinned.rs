@@ -2,15 +2,13 @@ use std::sync::Arc;
 
 use gatefold_catalog::{PastIndex, Request, View};
 use gatefold_core::{
-    CallError, ClientAbilities, Domain, Operation, Outcome, Principal, Resume, Timestamp, ToolId,
-    UpstreamIdentity,
+    CallError, ClientAbilities, Domain, Operation, Principal, Timestamp, ToolId, UpstreamIdentity,
 };
 use tokio::time::timeout;
 
-use crate::call::ActiveCall;
-use crate::call::record::{RECORD_WAIT, digest};
 use crate::catalogues::Catalogue;
 use crate::limits::room::{ResultPlace, ResultRoom};
+use crate::records::{RECORD_WAIT, digest};
 use crate::runtime::{Runtime, Slot};
 use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer};
 
@@ -178,25 +176,6 @@ impl PinnedTurn {
 
     pub fn principal(&self) -> &Arc<Principal> {
         &self.principal
-    }
-
-    /// Makes one call, or resumes one.
-    ///
-    /// A client that can be asked at once answers the source's questions within the call. Any other
-    /// gets them as [`Outcome::Suspended`], and repeats its call.
-    ///
-    /// A request that carries its resolved entry is not resolved again if this turn's view shows
-    /// that entry. Any other request is resolved once.
-    pub async fn call(
-        &self,
-        request: impl Into<Request>,
-        resume: Option<Resume>,
-        caller: Caller,
-    ) -> Result<Outcome, CallError> {
-        let request = self.verified(request.into());
-        let call = ActiveCall::outermost(self.clone(), request, caller);
-        // Boxed because the futures that wait for it are moved as a whole, and more than once.
-        Box::pin(call.run(resume)).await
     }
 
     /// Resolves an operation, for callers that need to know its entry besides calling it.

@@ -12,10 +12,16 @@ use gatefold_core::{
 };
 use serde_json::value::RawValue;
 
-use crate::{
-    Answer, AskError, CallClosed, CallOpened, CallPause, ClientCapabilities, DiscoveryRecord,
-    Event, IdentityScope, Question, QuestionMode, SealKey,
+use crate::messages::{Answer, AskError, CallPause, Event, QuestionMode};
+use crate::records::{CallClosed, CallOpened, DiscoveryRecord};
+use crate::{ClientCapabilities, Question, SealKey};
+
+pub use learning::{
+    KeptQuery, LearningPorts, NoPastQueries, NoUsedTools, PastQueries, PastUse, USED_DAYS,
+    USED_TOOLS, UsedTools, UtcDay,
 };
+
+mod learning;
 
 /// What dispatch needs from outside.
 #[derive(Clone)]
@@ -231,6 +237,16 @@ pub struct Credential {
 
 /// All credentials of one identity at one source.
 pub type CredentialSet = Arc<[Credential]>;
+
+/// Whether everybody shares a source's sessions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdentityScope {
+    /// The configuration has one credential, so everybody shares its session.
+    Shared,
+    PerUser,
+    /// Each user's client sends a credential of its own.
+    Client,
+}
 
 /// Gives the credentials of an identity at a source.
 ///

@@ -15,7 +15,7 @@ use crate::limits::bulkhead::Bulkhead;
 use crate::limits::circuit_breaker::{BreakerState, SourceBreakers};
 use crate::limits::room::{ResultPlaces, SourcePlaces};
 use crate::limits::traffic::Traffic;
-use crate::{Limits, Offer, Source, SourceStatus, TrafficReport};
+use crate::{IdentityScope, Limits, Offer, Source, SourceStatus, TrafficReport};
 
 /// A whole configuration: everything that a runtime is built from.
 pub struct Setup {
@@ -43,16 +43,6 @@ pub struct SourceSetup {
     pub identity: IdentityScope,
     /// The deadline of this source's calls, instead of [`Limits::call_deadline`].
     pub call_deadline: Option<Duration>,
-}
-
-/// Whether everybody shares a source's sessions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdentityScope {
-    /// The configuration has one credential, so everybody shares its session.
-    Shared,
-    PerUser,
-    /// Each user's client sends a credential of its own.
-    Client,
 }
 
 /// Snapshot, policy, sources and limits, replaced together. A call pins the one it began with.

@@ -21,7 +21,7 @@ use self::mending::FailedCalls;
 use self::overlay::Overlays;
 use self::recall::{LapsedSearch, RecentSearches, Searcher, ServedSearch};
 use self::used::UsedToolsCache;
-use crate::ports::{LearningPorts, PastUse};
+use crate::{LearningPorts, PastUse};
 
 /// What use has taught, and what it is about to teach.
 pub(crate) struct Learning {

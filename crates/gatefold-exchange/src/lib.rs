@@ -13,7 +13,6 @@ mod clients;
 mod disclosures;
 mod exchange;
 mod learning;
-mod ports;
 mod registered;
 mod results;
 mod surfaces;
@@ -24,7 +23,7 @@ pub use audience::{Audience, DisclosureName, Scope, SelectionSettings};
 pub use clients::{ClientProfile, ClientProfiles};
 pub use disclosures::{Disclosures, NamingScheme, UnknownDisclosure};
 pub use exchange::Exchange;
-pub use ports::{
+pub use gatefold_dispatch::{
     KeptQuery, LearningPorts, NoPastQueries, NoUsedTools, PastQueries, PastUse, USED_DAYS,
     USED_TOOLS, UsedTools, UtcDay,
 };

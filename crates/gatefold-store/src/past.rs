@@ -4,7 +4,7 @@ use std::sync::Weak;
 
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Tenant, Timestamp, ToolId};
-use gatefold_exchange::{KeptQuery, PastQueries, PastUse};
+use gatefold_dispatch::{KeptQuery, PastQueries, PastUse};
 use serde::Serialize;
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;

@@ -2,8 +2,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_core::{Clock, Timestamp};
+use gatefold_dispatch::PastUse;
 use gatefold_dispatch::SealKey;
-use gatefold_exchange::PastUse;
 use sqlx::SqliteConnection;
 use tokio::sync::{Mutex, MutexGuard, Notify, mpsc};
 use tokio::task::JoinSet;

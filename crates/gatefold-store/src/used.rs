@@ -6,7 +6,7 @@
 
 use futures::future::BoxFuture;
 use gatefold_core::{AgentId, BoxError, CallId, Principal, Timestamp, ToolId};
-use gatefold_exchange::{USED_DAYS, USED_TOOLS, UsedTools, UtcDay};
+use gatefold_dispatch::{USED_DAYS, USED_TOOLS, UsedTools, UtcDay};
 use sqlx::{Connection as _, SqliteConnection};
 
 use crate::audit::TEXT_LIMIT;

@@ -9,23 +9,6 @@ use super::scope::{Scopes, paths};
 /// The places where one module uses another.
 type ModuleUses = BTreeMap<(usize, usize), Vec<String>>;
 
-/// A circle that stands until somebody unties it. A source gets what it may call during a call, and a call
-/// gets its source; what both hand on, and the ports are asked with, is in the folder of the call.
-const KNOWN: (&str, &[&str]) = (
-    "gatefold-dispatch",
-    &[
-        "crate::call",
-        "crate::dispatcher",
-        "crate::first_lists",
-        "crate::limits",
-        "crate::owner",
-        "crate::pinned",
-        "crate::ports",
-        "crate::runtime",
-        "crate::source",
-    ],
-);
-
 /// One fault for each circle among modules with the same parent.
 ///
 /// A parent may use its children and they their parent. Every other use goes between two branches
@@ -39,9 +22,7 @@ pub(super) fn faults(tree: &CrateTree) -> Vec<String> {
             continue;
         }
         let circle = circle(&uses, start);
-        let is_known = tree.name == KNOWN.0
-            && circle.iter().all(|module| KNOWN.1.contains(&tree.modules[*module].path.as_str()));
-        if circle.len() > 1 && !is_known {
+        if circle.len() > 1 {
             faults.push(describe(tree, &uses, &circle));
             seen.extend(circle);
         }

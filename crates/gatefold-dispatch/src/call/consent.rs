@@ -9,9 +9,10 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::ActiveCall;
-use super::record::{ApprovalFinding, CallOpened, DecidedBy};
-use super::seal::{SealedCall, SealedState, principal_digest};
+use super::record::ApprovalFinding;
 use super::settle::BoundCall;
+use crate::records::{CallOpened, DecidedBy};
+use crate::seal::{SealedCall, SealedState, principal_digest};
 use crate::{ApprovalKey, ApprovalState, NewApproval, Question};
 
 /// The key of the question that asks a client for approval.

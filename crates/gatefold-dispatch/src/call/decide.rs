@@ -9,11 +9,12 @@ use tracing::Span;
 use tracing::field::display;
 
 use super::ActiveCall;
-use super::park::RunningCall;
-use super::record::{ApprovalFinding, CallOpened, identified};
+use super::record::{ApprovalFinding, identified};
 use super::resolve::unknown;
-use super::seal::{SealedCall, SealedState};
 use crate::limits::nesting::{check_depth, check_nesting};
+use crate::parking::RunningCall;
+use crate::records::CallOpened;
+use crate::seal::{SealedCall, SealedState};
 
 /// The decision about a call, and the record that states it.
 pub(super) struct Decision {

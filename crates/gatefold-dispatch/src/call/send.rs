@@ -14,15 +14,14 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
-use super::nest::NestedCaller;
-use super::park::RunningCall;
-use super::record::CallOpened;
 use super::settle::{BoundCall, with_unanswered};
 use super::{ActiveCall, label_of};
 use crate::limits::bulkhead::{BulkheadPlace, BulkheadRefusal};
 use crate::limits::circuit_breaker::BreakerPass;
 use crate::limits::room::ResultRoom;
+use crate::parking::RunningCall;
+use crate::questions::{ClientQuestions, FailedQuestion, OPEN_QUESTIONS};
+use crate::records::CallOpened;
 use crate::runtime::Slot;
 use crate::{CallContext, Caller, DataOwner, QuestionMode};
 
@@ -161,7 +160,7 @@ impl ActiveCall {
             identity: slot.identity(&self.turn.principal),
             meta: meta.clone(),
             memory: memory.clone(),
-            nested: NestedCaller::during(self.clone(), permit),
+            nested: self.nested(permit),
             result_bytes: self.result_limit(permit),
             room,
         }

@@ -14,9 +14,10 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::ActiveCall;
-use super::ask::{FailedQuestion, unanswered};
-use super::record::{AuditOutcome, DecidedBy};
-use super::seal::{SealKey, SealedCall, SealedState, principal_digest};
+use super::ask::unanswered;
+use crate::questions::FailedQuestion;
+use crate::records::{AuditOutcome, DecidedBy};
+use crate::seal::{SealKey, SealedCall, SealedState, principal_digest};
 
 /// What a suspended call is bound to.
 pub(super) struct BoundCall {

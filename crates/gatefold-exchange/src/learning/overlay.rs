@@ -8,7 +8,7 @@ use gatefold_catalog::{PastIndex, PastQuery};
 use gatefold_core::{BoxError, Tenant};
 use tokio::task::spawn_blocking;
 
-use crate::ports::{KeptQuery, PastQueries};
+use crate::{KeptQuery, PastQueries};
 
 /// How far the cache may lag behind the store while it is in use.
 const LAG: Duration = Duration::from_secs(2);

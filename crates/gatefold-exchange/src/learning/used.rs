@@ -12,7 +12,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::Learning;
-use crate::ports::{USED_TOOLS, UtcDay};
+use crate::{USED_TOOLS, UtcDay};
 
 /// How long a principal's first turn of a day waits for them. After that they come late, and its
 /// clients are told that their lists have changed.

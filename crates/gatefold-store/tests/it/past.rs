@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{Clock as _, ManualClock, Tenant, ToolId};
-use gatefold_exchange::{PastQueries as _, PastUse};
+use gatefold_dispatch::{PastQueries as _, PastUse};
 use gatefold_store::{PastQueryFilter, PastQueryRecord, Store};
 use tempfile::tempdir;
 

@@ -8,7 +8,7 @@ use gatefold_core::{
     AgentId, CallId, Clock as _, ManualClock, OrganisationId, Principal, Timestamp, ToolId, UserId,
 };
 use gatefold_dispatch::{AuditLog as _, AuditOutcome, CallOpened};
-use gatefold_exchange::{UsedTools as _, UtcDay};
+use gatefold_dispatch::{UsedTools as _, UtcDay};
 use gatefold_store::Store;
 use tempfile::tempdir;
 

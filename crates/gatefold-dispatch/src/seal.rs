@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-use super::record::{DecidedBy, digest};
+use crate::records::{DecidedBy, digest};
 
 /// The key that seals suspended calls. Replicas must share it to resume each other's calls.
 #[derive(Clone)]

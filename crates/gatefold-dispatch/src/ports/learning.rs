@@ -1,4 +1,4 @@
-//! What the exchange needs from outside: what use has taught, kept for later.
+//! What learning from use needs from outside: what it has taught, kept for later.
 
 use std::sync::Arc;
 
