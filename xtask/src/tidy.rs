@@ -107,6 +107,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
             "gatefold-store",
         ],
     ),
+    (
+        "gatefold-agent",
+        &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
+    ),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-demo", &["gatefold-dispatch", "gatefold-catalog"]),

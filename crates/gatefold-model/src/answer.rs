@@ -1,7 +1,9 @@
+use serde::{Deserialize, Serialize};
+
 use crate::AssistantMessage;
 
 /// What a model answered.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelAnswer {
     pub message: AssistantMessage,
     pub stop: StopReason,
@@ -9,7 +11,8 @@ pub struct ModelAnswer {
 }
 
 /// Why a model stopped.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// It was done, or reached a text at which it was to stop.
     Done,
@@ -24,7 +27,7 @@ pub enum StopReason {
 }
 
 /// The tokens of one request, where the endpoint reports them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
     /// All tokens of the prompt, those from a cache included.
     pub input: Option<u64>,

@@ -119,6 +119,10 @@ impl Image {
         &self.media_type
     }
 
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
     pub(crate) fn base64(&self) -> String {
         STANDARD.encode(&self.bytes)
     }

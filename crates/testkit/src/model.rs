@@ -7,6 +7,7 @@
 mod chat;
 mod messages;
 mod prompt;
+mod validity;
 
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -16,6 +17,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 pub use prompt::Prompt;
+pub use validity::{check_chat, check_messages};
 
 /// The most requests that one model remembers. A test ends long before.
 const REQUESTS: usize = 100_000;

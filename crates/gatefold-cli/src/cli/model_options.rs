@@ -86,8 +86,12 @@ pub(super) async fn ask(
     model: &ModelClient,
     request: ModelRequest<'_>,
 ) -> Result<ModelAnswer, ModelError> {
-    let patience = model.spec().timeout.saturating_add(PATIENCE);
-    model.ask(request, Instant::now() + patience).await
+    model.ask(request, Instant::now() + patience(model)).await
+}
+
+/// How long a command waits for one answer of a model.
+pub(super) fn patience(model: &ModelClient) -> Duration {
+    model.spec().timeout.saturating_add(PATIENCE)
 }
 
 impl From<ModelError> for NoAnswer {

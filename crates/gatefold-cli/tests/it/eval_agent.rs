@@ -236,10 +236,11 @@ fn a_model_that_never_comes_to_an_end_is_stopped() {
     let run = &report["runs"][0];
     assert_eq!(
         (&run["ended"], &run["turns"], &run["tokens"]),
-        (&json!("turns"), &json!(3), &json!(300))
+        (&json!("turns"), &json!(4), &json!(400)),
+        "the last answer has no tools"
     );
     assert_eq!((&run["right_tool"], &run["right_answer"]), (&json!(false), &json!(false)));
-    assert_eq!(model.requests().len(), 3);
+    assert_eq!(model.requests().len(), 4);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-use crate::validity::{check_chat, check_messages};
+use gatefold_testkit::model::{check_chat, check_messages};
 
 /// How many histories are tried. `GATEFOLD_MODEL_CASES` names another number, for runs by hand.
 const CASES: u32 = 20_000;

@@ -6,7 +6,6 @@ mod client;
 mod detection;
 mod histories;
 mod json_mode;
-mod validity;
 mod wires;
 
 use std::time::Duration;

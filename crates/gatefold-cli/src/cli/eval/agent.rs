@@ -2,7 +2,6 @@
 
 mod call_log;
 mod conversation;
-mod functions;
 mod measures;
 mod read_only;
 mod report;
@@ -28,7 +27,6 @@ use crate::cli::output::Output;
 use crate::cli::progress::Progress;
 use crate::cli::{catalogue, session};
 use conversation::Stage;
-use functions::Functions;
 use measures::{DisclosureRuns, MeasuredRun, Verdict};
 use report::{AgentReport, FailedRun};
 use tasks::{Task, read_tasks};
@@ -162,11 +160,10 @@ fn stage<'a>(
 ) -> anyhow::Result<Stage<'a>> {
     let audience = app.exchange().audience(Scope::Everything, Some(disclosure));
     let audience = audience.map_err(|error| usage(error.to_string()))?;
-    let turn = app.exchange().turn(&audience, app.local_user());
-    let turn = turn.ok_or_else(|| anyhow!("nothing can be shown"))?;
-    let surface = turn.lists().surface().clone();
-    let (functions, instructions) = (Functions::of(&surface), surface.instructions);
-    Ok(Stage { app, model, audience, instructions, functions, turns: usize::from(asked.turns) })
+    app.exchange()
+        .turn(&audience, app.local_user())
+        .ok_or_else(|| anyhow!("nothing can be shown"))?;
+    Ok(Stage { app, model, audience, turns: u32::from(asked.turns) })
 }
 
 /// The tasks under one disclosure, so far.

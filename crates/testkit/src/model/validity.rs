@@ -26,7 +26,8 @@ fn ensure(holds: bool, what: &str, about: &Value) -> Result<(), String> {
     if holds { Ok(()) } else { Err(format!("{what}: {about}")) }
 }
 
-pub(crate) fn check_chat(body: &Value) -> Result<(), String> {
+/// Whether OpenAI's chat completions take a request, or what they refuse about it.
+pub fn check_chat(body: &Value) -> Result<(), String> {
     let mut open: HashSet<String> = HashSet::new();
     let mut ids: HashSet<String> = HashSet::new();
     let messages = list(body, "messages")?;
@@ -92,7 +93,8 @@ fn check_chat_part(part: &Value) -> Result<(), String> {
     }
 }
 
-pub(crate) fn check_messages(body: &Value) -> Result<(), String> {
+/// Whether Anthropic's messages take a request, or what they refuse about it.
+pub fn check_messages(body: &Value) -> Result<(), String> {
     ensure(body["max_tokens"].as_u64().is_some_and(|limit| limit > 0), "max_tokens", body)?;
     if let Some(system) = body.get("system") {
         ensure(system.as_str().is_some_and(|text| !text.trim().is_empty()), "system", system)?;

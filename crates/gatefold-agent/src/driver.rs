@@ -1,0 +1,269 @@
+//! Carries out what a run wants.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures::StreamExt as _;
+use futures::stream::FuturesUnordered;
+use gatefold_dispatch::{Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome};
+use gatefold_model::{
+    Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
+    ToolResult, UserPart,
+};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    AgentEvent, AgentRun, AgentTools, Budget, Effect, RunEnd, RunLimits, Shortage, ToolUse,
+};
+
+/// The word for an agent's events in a journal.
+const EVENT_KIND: &str = "agent";
+
+/// What a result that is written into a journal may take of an event, so that the rest fits.
+const JOURNALED_RESULT_BYTES: usize = RUN_EVENT_BYTES / 2;
+
+/// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
+pub struct Driver<'a> {
+    model: &'a ModelClient,
+    tools: &'a dyn AgentTools,
+    watcher: &'a dyn RunWatcher,
+    journal: Option<RunJournal>,
+    budget: Budget,
+    cancel: CancellationToken,
+}
+
+/// Where a run's events are written before they count.
+#[derive(Clone)]
+pub struct RunJournal {
+    journal: Arc<dyn Journal>,
+    run: RunId,
+}
+
+/// Sees a run while it goes on.
+pub trait RunWatcher: Send + Sync {
+    /// A piece of the model's answer came.
+    fn wrote(&self, delta: &Delta) {
+        let _ = delta;
+    }
+
+    /// A call begins.
+    fn calls(&self, call: usize, request: &ToolCall) {
+        let _ = (call, request);
+    }
+
+    /// Something happened, and is in the journal.
+    fn happened(&self, event: &AgentEvent) {
+        let _ = event;
+    }
+}
+
+/// Nobody watches.
+impl RunWatcher for () {}
+
+/// Why a run could not go on. Its events so far stay in the journal.
+#[derive(Debug, thiserror::Error)]
+#[error("the run's journal cannot be written")]
+pub struct RunFault(#[from] JournalError);
+
+impl RunJournal {
+    /// The journal of a run that has begun there and has no events so far.
+    pub fn new(journal: Arc<dyn Journal>, run: RunId) -> Self {
+        Self { journal, run }
+    }
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(model: &'a ModelClient, tools: &'a dyn AgentTools) -> Self {
+        let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
+        Self { model, tools, watcher: &(), journal: None, budget, cancel }
+    }
+
+    #[must_use]
+    pub fn watched_by(self, watcher: &'a dyn RunWatcher) -> Self {
+        Self { watcher, ..self }
+    }
+
+    #[must_use]
+    pub fn journaled_in(self, journal: RunJournal) -> Self {
+        Self { journal: Some(journal), ..self }
+    }
+
+    /// Has runs spend from a budget that others may spend from too.
+    #[must_use]
+    pub fn spending(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// Has runs end once a token is cancelled.
+    #[must_use]
+    pub fn until(self, cancel: CancellationToken) -> Self {
+        Self { cancel, ..self }
+    }
+
+    /// Answers the end of a history. The run that comes back has ended.
+    pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
+        let deadline = Instant::now() + limits.run;
+        let (mut run, effects) = AgentRun::begin(history, limits);
+        let mut effects = VecDeque::from(effects);
+        let mut calls = FuturesUnordered::new();
+        let mut written = 0;
+        loop {
+            let mut event = None;
+            while let Some(effect) = effects.pop_front() {
+                match effect {
+                    Effect::Call { call, request } => {
+                        self.watcher.calls(call, &request);
+                        calls.push(self.call(call, request));
+                    }
+                    // It is the only effect of its step, and no call is under way.
+                    Effect::Ask(tools) => event = Some(self.ask(&run, tools).await),
+                    Effect::End(end) => {
+                        self.end(written, &end).await?;
+                        return Ok(run);
+                    }
+                }
+            }
+            let event = match event {
+                Some(event) => event,
+                None => self.wait(calls.next()).await,
+            };
+            // Before the event: it may lead to the next question to the model.
+            if run.shortage().is_none()
+                && let Some(of) = self.find_shortage(&event, deadline)
+            {
+                effects
+                    .extend(self.take(&mut run, AgentEvent::RanShort { of }, &mut written).await?);
+            }
+            effects.extend(self.take(&mut run, event, &mut written).await?);
+        }
+    }
+
+    /// Waits for the next call that returns. A run that has not ended, and asks nothing, has one under way.
+    async fn wait(
+        &self,
+        returned: impl Future<Output = Option<(usize, ToolResult)>>,
+    ) -> AgentEvent {
+        let returned = self.cancel.run_until_cancelled(returned).await;
+        returned.map_or(AgentEvent::Cancelled, |returned| {
+            let (call, result) = returned.expect("a call is under way");
+            AgentEvent::Returned { call, result }
+        })
+    }
+
+    /// Writes an event down, and only then lets the run take it.
+    async fn take(
+        &self,
+        run: &mut AgentRun,
+        event: AgentEvent,
+        written: &mut u64,
+    ) -> Result<Vec<Effect>, RunFault> {
+        let event = match &self.journal {
+            None => event,
+            Some(RunJournal { journal, run }) => {
+                let event = fitted(event);
+                let json = serde_json::value::to_raw_value(&event);
+                let json = json.expect("the keys of an event are texts");
+                let events = vec![NewRunEvent { kind: EVENT_KIND, json }];
+                *written = journal.append(*run, *written, events).await?;
+                event
+            }
+        };
+        self.watcher.happened(&event);
+        Ok(run.step(event))
+    }
+
+    async fn end(&self, written: u64, end: &RunEnd) -> Result<(), RunFault> {
+        let Some(RunJournal { journal, run }) = &self.journal else { return Ok(()) };
+        let outcome = match end {
+            RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
+            RunEnd::Failed { .. } => RunOutcome::Failed,
+            RunEnd::Cancelled => RunOutcome::Cancelled,
+        };
+        Ok(journal.end(*run, written, outcome).await?)
+    }
+
+    async fn call(&self, call: usize, request: ToolCall) -> (usize, ToolResult) {
+        (call, self.tools.call(&request).await)
+    }
+
+    async fn ask(&self, run: &AgentRun, tools: ToolUse) -> AgentEvent {
+        let asked = self.cancel.run_until_cancelled(self.ask_model(run, tools)).await;
+        match asked {
+            None => AgentEvent::Cancelled,
+            Some(Ok(answer)) => {
+                self.budget.spend(answer.usage.total().unwrap_or(0));
+                AgentEvent::Answered { answer: Box::new(answer) }
+            }
+            Some(Err((reason, is_final))) => AgentEvent::NotAnswered { reason, is_final },
+        }
+    }
+
+    /// The answer, or why there is none and whether no other request can do better.
+    async fn ask_model(
+        &self,
+        run: &AgentRun,
+        tools: ToolUse,
+    ) -> Result<ModelAnswer, (String, bool)> {
+        let offer = self.tools.offer().await.map_err(|error| (error.to_string(), false))?;
+        let request = ModelRequest::new(&offer.instructions, run.history());
+        // Providers want the tools of earlier calls even where no more may be made.
+        let request = ModelRequest {
+            tool_choice: match tools {
+                ToolUse::Allowed => ToolChoice::Auto,
+                ToolUse::Over => ToolChoice::None,
+            },
+            ..request.tools(&offer.tools)
+        };
+        let limit = run.limits().turn;
+        let deadline = Instant::now() + limit;
+        let answered = timeout_at(deadline, self.read_answer(request, deadline)).await;
+        match answered {
+            Ok(answer) => answer.map_err(|error| (error.to_string(), error.is_final())),
+            Err(_) => {
+                Err((format!("the model did not answer within {} s", limit.as_secs()), false))
+            }
+        }
+    }
+
+    async fn read_answer(
+        &self,
+        request: ModelRequest<'_>,
+        deadline: Instant,
+    ) -> Result<ModelAnswer, ModelError> {
+        let mut stream = self.model.stream(request, deadline).await?;
+        while let Some(delta) = stream.next().await? {
+            self.watcher.wrote(&delta);
+        }
+        stream.answer().await
+    }
+
+    fn find_shortage(&self, event: &AgentEvent, deadline: Instant) -> Option<Shortage> {
+        if !matches!(event, AgentEvent::Answered { .. } | AgentEvent::Returned { .. }) {
+            return None;
+        }
+        if Instant::now() >= deadline {
+            return Some(Shortage::Time);
+        }
+        self.budget.is_spent().then_some(Shortage::Tokens)
+    }
+}
+
+/// An event that a journal takes. The run takes the same one, so that its journal says what happened.
+fn fitted(mut event: AgentEvent) -> AgentEvent {
+    if let AgentEvent::Returned { result, .. } = &mut event {
+        let mut room = JOURNALED_RESULT_BYTES;
+        for part in &mut result.parts {
+            let bytes = match part {
+                // Escaped, a text takes up to six times its length.
+                UserPart::Text(text) => serde_json::to_string(text).map_or(0, |text| text.len()),
+                UserPart::Image(image) => image.bytes().len() / 3 * 4,
+            };
+            match room.checked_sub(bytes) {
+                Some(left) => room = left,
+                None => *part = UserPart::Text(format!("[{bytes} bytes, too many to be kept]")),
+            }
+        }
+    }
+    event
+}

@@ -1,0 +1,29 @@
+//! An agent's loop: a model is asked, its calls are made, until it answers.
+//!
+//! [`AgentRun`] is the loop as a pure machine: it takes an [`AgentEvent`] and says which [`Effect`]s
+//! follow, without a clock, chance or I/O. So a run can be replayed from its journal, and what it does
+//! at each event is a test of a function. [`Driver`] carries the effects out: it asks a model, lets
+//! [`AgentTools`] make the calls, keeps to the limits, and writes each event down before the run takes it.
+//! [`SurfaceTools`] are the tools of an exchange, under the same views, policy, approvals and records as
+//! those of any client.
+//!
+//! This crate must not know configuration, storage, MCP or a terminal.
+
+mod answer_text;
+mod budget;
+mod driver;
+mod event;
+mod functions;
+mod limits;
+mod repeats;
+mod run;
+mod surface_tools;
+mod tools;
+
+pub use budget::Budget;
+pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
+pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
+pub use limits::RunLimits;
+pub use run::{AgentRun, CALLS_PER_ANSWER};
+pub use surface_tools::SurfaceTools;
+pub use tools::{AgentTools, ToolOffer};

@@ -1,0 +1,376 @@
+//! The loop as a pure machine.
+
+use gatefold_model::{
+    AssistantMessage, AssistantPart, CallArguments, History, ModelAnswer, Round, StopReason,
+    ToolResult, Turn, UserMessage, UserPart,
+};
+
+use crate::repeats::{Repeats, Repetition};
+use crate::{AgentEvent, Effect, RunEnd, RunLimits, Shortage, ToolUse};
+
+/// The most calls of one answer that are made. The model is told of the others.
+pub const CALLS_PER_ANSWER: usize = 64;
+
+/// How often a model is asked again that answers nothing.
+const EMPTY_ANSWERS: u32 = 1;
+
+const EMPTY_RESULT: &str = "The call succeeded. Its result is empty.";
+const EMPTY_ERROR: &str = "The call failed, and nothing says why.";
+const CANCELLED: &str = "The call was cancelled.";
+const SAY_SOMETHING: &str = "Your answer was empty. Call a tool, or answer in words.";
+
+/// One run of an agent: from a request to the model's answer.
+///
+/// It is determined by its history, its limits and its events, so the same events lead to the same
+/// effects, at any time and on any machine.
+#[derive(Debug, Clone)]
+pub struct AgentRun {
+    history: History,
+    /// How much of `history` there was when the run began.
+    began_with: usize,
+    limits: RunLimits,
+    phase: Phase,
+    answers: u32,
+    empty_answers: u32,
+    tokens: u64,
+    bytes: usize,
+    repeats: Repeats,
+    shortage: Option<Shortage>,
+}
+
+#[derive(Debug, Clone)]
+enum Phase {
+    Asking(ToolUse),
+    Calling(Calls),
+    Ended(RunEnd),
+}
+
+/// The calls of one answer.
+#[derive(Debug, Clone)]
+struct Calls {
+    said: AssistantMessage,
+    /// A result for each call, once there is one.
+    results: Vec<Option<ToolResult>>,
+    /// The first call that has not begun.
+    next: usize,
+}
+
+impl AgentRun {
+    /// A run that answers the end of a history, with what it wants first.
+    pub fn begin(history: History, limits: RunLimits) -> (Self, Vec<Effect>) {
+        let bytes = history.turns().iter().map(written_bytes).sum();
+        let mut run = Self {
+            began_with: history.turns().len(),
+            history,
+            limits,
+            phase: Phase::Asking(ToolUse::Allowed),
+            answers: 0,
+            empty_answers: 0,
+            tokens: 0,
+            bytes,
+            repeats: Repeats::default(),
+            shortage: None,
+        };
+        let effects = run.ask();
+        (run, effects)
+    }
+
+    /// Takes an event, and says what follows. What does not fit where the run is, such as the result of a
+    /// call that was cancelled, changes nothing.
+    pub fn step(&mut self, event: AgentEvent) -> Vec<Effect> {
+        match event {
+            AgentEvent::Answered { answer } => match self.phase {
+                Phase::Asking(tools) => self.take_answer(*answer, tools),
+                _ => Vec::new(),
+            },
+            AgentEvent::NotAnswered { reason, is_final } => match self.phase {
+                Phase::Asking(_) => self.end(RunEnd::Failed { reason, is_final }),
+                _ => Vec::new(),
+            },
+            AgentEvent::Returned { call, result } => self.take_result(call, result),
+            AgentEvent::RanShort { of } => {
+                self.shortage.get_or_insert(of);
+                Vec::new()
+            }
+            AgentEvent::Cancelled => self.cancel(),
+        }
+    }
+
+    /// Everything said so far, in whole rounds: fit for any provider at any time.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    pub fn into_history(self) -> History {
+        self.history
+    }
+
+    pub fn limits(&self) -> &RunLimits {
+        &self.limits
+    }
+
+    /// How often the model has answered.
+    pub fn answers(&self) -> u32 {
+        self.answers
+    }
+
+    /// The tokens of the answers whose endpoint reported them.
+    pub fn tokens(&self) -> u64 {
+        self.tokens
+    }
+
+    /// What has run short, if anything has.
+    pub fn shortage(&self) -> Option<Shortage> {
+        self.shortage
+    }
+
+    /// How the run ended, once it has.
+    pub fn end_state(&self) -> Option<&RunEnd> {
+        match &self.phase {
+            Phase::Ended(end) => Some(end),
+            _ => None,
+        }
+    }
+
+    /// The text of the model's last answer in this run.
+    pub fn answer(&self) -> Option<String> {
+        let mut turns = self.history.turns()[self.began_with..].iter().rev();
+        turns.find_map(|turn| match turn {
+            Turn::Round(round) => Some(round.said().text()),
+            Turn::User(_) => None,
+        })
+    }
+
+    fn take_answer(&mut self, answer: ModelAnswer, tools: ToolUse) -> Vec<Effect> {
+        self.answers += 1;
+        self.tokens = self.tokens.saturating_add(answer.usage.total().unwrap_or(0));
+        let ModelAnswer { message, stop, .. } = answer;
+        let call_count = message.calls().count();
+        if call_count > 0 {
+            return match tools {
+                ToolUse::Allowed => self.begin_calls(message, call_count),
+                // It was told that there are no more.
+                ToolUse::Over => {
+                    let results = (0..call_count).map(|_| ToolResult::error(self.over()));
+                    let results = results.collect();
+                    self.push(message, results);
+                    self.end_of_last_answer()
+                }
+            };
+        }
+        if stop == StopReason::Refusal {
+            if !message.text().trim().is_empty() {
+                self.push(message, Vec::new());
+            }
+            return self.end(RunEnd::Refused);
+        }
+        if message.text().trim().is_empty() {
+            return self.take_empty_answer(tools);
+        }
+        self.push(message, Vec::new());
+        match tools {
+            ToolUse::Allowed => self.end(RunEnd::Answered),
+            ToolUse::Over => self.end_of_last_answer(),
+        }
+    }
+
+    /// An answer without words stays out of the history, because providers refuse one.
+    fn take_empty_answer(&mut self, tools: ToolUse) -> Vec<Effect> {
+        self.empty_answers += 1;
+        if self.empty_answers > EMPTY_ANSWERS || tools == ToolUse::Over {
+            let reason = "the model answered nothing".to_owned();
+            return self.end(RunEnd::Failed { reason, is_final: false });
+        }
+        self.say(SAY_SOMETHING);
+        self.ask()
+    }
+
+    fn begin_calls(&mut self, said: AssistantMessage, call_count: usize) -> Vec<Effect> {
+        let calls = said.calls().enumerate().map(|(call, request)| match &request.arguments {
+            _ if call >= CALLS_PER_ANSWER => Some(ToolResult::error(format!(
+                "Not called: at most {CALLS_PER_ANSWER} calls are made for one answer. Make this one in your next answer."
+            ))),
+            CallArguments::Malformed { fault, .. } => {
+                Some(ToolResult::error(format!("{fault}; nothing was called")))
+            }
+            CallArguments::Object(_) => None,
+        });
+        let results: Vec<_> = calls.collect();
+        debug_assert_eq!(results.len(), call_count);
+        self.phase = Phase::Calling(Calls { said, results, next: 0 });
+        self.go_on()
+    }
+
+    fn take_result(&mut self, call: usize, result: ToolResult) -> Vec<Effect> {
+        let Phase::Calling(calls) = &mut self.phase else { return Vec::new() };
+        let has_begun = call < calls.next;
+        match calls.results.get_mut(call) {
+            Some(place @ None) if has_begun => *place = Some(worded(result)),
+            _ => return Vec::new(),
+        }
+        self.go_on()
+    }
+
+    /// Begins as many calls as may be made at once, and ends the round when all have a result.
+    fn go_on(&mut self) -> Vec<Effect> {
+        let Phase::Calling(calls) = &mut self.phase else { return Vec::new() };
+        let begun = calls.results.iter().take(calls.next);
+        let mut under_way = begun.filter(|result| result.is_none()).count();
+        let mut effects = Vec::new();
+        while under_way < self.limits.calls_at_once.max(1) && calls.next < calls.results.len() {
+            let call = calls.next;
+            calls.next += 1;
+            if calls.results[call].is_some() {
+                continue;
+            }
+            let request = calls.said.calls().nth(call).expect("each result is of a call").clone();
+            effects.push(Effect::Call { call, request });
+            under_way += 1;
+        }
+        if under_way > 0 {
+            return effects;
+        }
+        let (said, results) = (calls.said.clone(), std::mem::take(&mut calls.results));
+        let results = results.into_iter().map(|result| result.expect("all calls have returned"));
+        let results = self.noting_repeats(&said, results.collect());
+        self.push(said, results);
+        self.ask()
+    }
+
+    /// The results, with a note at those that the same call has given before.
+    fn noting_repeats(
+        &mut self,
+        said: &AssistantMessage,
+        mut results: Vec<ToolResult>,
+    ) -> Vec<ToolResult> {
+        for (call, result) in said.calls().zip(&mut results) {
+            let times = match self.repeats.count(call, result) {
+                Repetition::None => continue,
+                Repetition::Noted(times) => times,
+                Repetition::Ending(times) => {
+                    self.shortage.get_or_insert(Shortage::NewResults);
+                    times
+                }
+            };
+            let note = format!(
+                "(This call has now given this result {times} times. Make another call, or answer with what you know.)"
+            );
+            result.parts.push(UserPart::Text(note));
+        }
+        results
+    }
+
+    /// Wants the next answer of the model, the last one if anything has run short.
+    fn ask(&mut self) -> Vec<Effect> {
+        let short = self.shortage.or_else(|| self.find_shortage());
+        let tools = match short {
+            Some(of) => {
+                self.shortage = Some(of);
+                // A run that begins with its last answer has nothing to be told.
+                if self.answers > 0 {
+                    self.say(&self.over());
+                }
+                ToolUse::Over
+            }
+            None => ToolUse::Allowed,
+        };
+        self.phase = Phase::Asking(tools);
+        vec![Effect::Ask(tools)]
+    }
+
+    fn find_shortage(&self) -> Option<Shortage> {
+        let RunLimits { iterations, tokens, history_bytes, .. } = self.limits;
+        if self.answers >= iterations {
+            return Some(Shortage::Iterations);
+        }
+        if tokens.is_some_and(|limit| self.tokens >= limit) {
+            return Some(Shortage::Tokens);
+        }
+        (self.bytes > history_bytes).then_some(Shortage::Room)
+    }
+
+    /// What the model is told before its last answer.
+    fn over(&self) -> String {
+        let why = self.shortage.map(|of| format!(": {of}")).unwrap_or_default();
+        format!(
+            "No further tools can be called{why}. Answer now with what you know, and say what is missing."
+        )
+    }
+
+    fn end_of_last_answer(&mut self) -> Vec<Effect> {
+        let of = self.shortage.unwrap_or(Shortage::Iterations);
+        self.end(RunEnd::Short { of })
+    }
+
+    /// Ends the run. Calls that are under way get a result, so that the history stays whole.
+    fn cancel(&mut self) -> Vec<Effect> {
+        match &mut self.phase {
+            Phase::Ended(_) => return Vec::new(),
+            Phase::Asking(_) => {}
+            Phase::Calling(calls) => {
+                let (said, results) = (calls.said.clone(), std::mem::take(&mut calls.results));
+                let results = results.into_iter();
+                let results =
+                    results.map(|result| result.unwrap_or_else(|| ToolResult::error(CANCELLED)));
+                let results = results.collect();
+                self.push(said, results);
+            }
+        }
+        self.end(RunEnd::Cancelled)
+    }
+
+    fn end(&mut self, end: RunEnd) -> Vec<Effect> {
+        self.phase = Phase::Ended(end.clone());
+        vec![Effect::End(end)]
+    }
+
+    fn push(&mut self, said: AssistantMessage, results: Vec<ToolResult>) {
+        let round = Round::new(said, results).expect("each call has a result");
+        let turn = Turn::Round(round.clone());
+        self.bytes = self.bytes.saturating_add(written_bytes(&turn));
+        self.history.push(round).expect("the model was asked");
+    }
+
+    fn say(&mut self, text: &str) {
+        self.bytes = self.bytes.saturating_add(text.len());
+        self.history.say(UserMessage::text(text).expect("the text is not blank"));
+    }
+}
+
+/// A result that says something: an empty one is a fact too, and models repeat a call that seems to
+/// have given nothing.
+fn worded(result: ToolResult) -> ToolResult {
+    let is_blank = |part: &UserPart| matches!(part, UserPart::Text(text) if text.trim().is_empty());
+    if !result.parts.iter().all(is_blank) {
+        return result;
+    }
+    if result.is_error { ToolResult::error(EMPTY_ERROR) } else { ToolResult::text(EMPTY_RESULT) }
+}
+
+/// About how many bytes a turn takes in a request.
+fn written_bytes(turn: &Turn) -> usize {
+    let parts_bytes = |parts: &[UserPart]| {
+        let part_bytes = |part: &UserPart| match part {
+            UserPart::Text(text) => text.len(),
+            UserPart::Image(image) => image.bytes().len() / 3 * 4,
+        };
+        parts.iter().map(part_bytes).sum::<usize>()
+    };
+    match turn {
+        Turn::User(message) => parts_bytes(message.parts()),
+        Turn::Round(round) => {
+            let said = round.said().parts.iter().map(|part| match part {
+                AssistantPart::Text { text, .. } | AssistantPart::Thinking { text, .. } => {
+                    text.len()
+                }
+                AssistantPart::Call(call) => match &call.arguments {
+                    CallArguments::Object(json) => call.name.len() + json.text().len(),
+                    CallArguments::Malformed { .. } => call.name.len(),
+                },
+                AssistantPart::Other(json) => json.text().len(),
+            });
+            let results = round.results().iter().map(|result| parts_bytes(&result.parts));
+            said.chain(results).sum()
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The tools of an exchange, as an agent's.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures::future::BoxFuture;
+use gatefold_core::{BoxError, Principal, ToolName};
+use gatefold_dispatch::Caller;
+use gatefold_exchange::{
+    Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
+};
+use gatefold_model::{CallArguments, ToolCall, ToolResult};
+
+use crate::answer_text::result_of;
+use crate::functions::Functions;
+use crate::{AgentTools, ToolOffer};
+
+type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
+
+/// The tools that an audience shows a principal, called as an MCP client's are: in the principal's view,
+/// by its policy, with its approvals and records.
+pub struct SurfaceTools {
+    exchange: Arc<Exchange>,
+    audience: Audience,
+    principal: Arc<Principal>,
+    caller: Caller,
+    observer_of: Option<Box<ObserverOf>>,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Default)]
+struct Shown {
+    functions: Functions,
+    /// As they were at first: a prompt that begins otherwise is in no cache.
+    instructions: Option<String>,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("no tool can be called any more")]
+struct NothingShown;
+
+impl SurfaceTools {
+    /// The tools of one run. The caller's label and cancellation are those of all its calls.
+    pub fn new(
+        exchange: Arc<Exchange>,
+        audience: Audience,
+        principal: Arc<Principal>,
+        caller: Caller,
+    ) -> Self {
+        let shown = Mutex::default();
+        Self { exchange, audience, principal, caller, observer_of: None, shown }
+    }
+
+    /// The same, with somebody who is told of what was really called in each turn.
+    #[must_use]
+    pub fn observed_by(
+        self,
+        observer_of: impl Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync + 'static,
+    ) -> Self {
+        Self { observer_of: Some(Box::new(observer_of)), ..self }
+    }
+
+    async fn turn(&self) -> Option<Turn> {
+        let turn = self.exchange.informed_turn(&self.audience, self.principal.clone()).await?;
+        Some(match &self.observer_of {
+            Some(observer_of) => {
+                let observer = observer_of(&turn);
+                turn.observed_by(observer)
+            }
+            None => turn,
+        })
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn carry_out(&self, request: &ToolCall) -> ToolResult {
+        let arguments = match &request.arguments {
+            CallArguments::Object(json) => json.raw().to_owned(),
+            CallArguments::Malformed { fault, .. } => return ToolResult::error(fault.clone()),
+        };
+        let name = ToolName::parse(self.shown().functions.tool_of(&request.name));
+        let Ok(name) = name else { return ToolResult::error("there is no such tool") };
+        // Each call is a turn of its own, so what was reloaded or revoked since counts.
+        let Some(turn) = self.turn().await else {
+            return ToolResult::error(NothingShown.to_string());
+        };
+        let call = SurfaceCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
+        // Calls that are made at once must not share the room of one result.
+        let result_place = gatefold_dispatch::ResultPlace::default();
+        let caller = Caller { result_place, ..self.caller.clone() };
+        result_of(turn.call(call, caller).await)
+    }
+}
+
+impl AgentTools for SurfaceTools {
+    fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>> {
+        Box::pin(async {
+            let turn = self.turn().await.ok_or(NothingShown)?;
+            let lists = turn.lists();
+            let surface = lists.surface();
+            let mut shown = self.shown();
+            shown.functions.update(surface);
+            let instructions =
+                shown.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
+            Ok(ToolOffer { instructions, tools: shown.functions.definitions() })
+        })
+    }
+
+    fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.carry_out(request))
+    }
+}
