@@ -78,12 +78,12 @@ impl PastQueries for NoPastQueries {
 
 /// A day of UTC, counted from 1970-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UtcDay(pub(crate) u64);
+pub struct UtcDay(u64);
 
 impl UtcDay {
     const MILLIS: u64 = 24 * 60 * 60 * 1000;
 
-    pub fn of(at: Timestamp) -> Self {
+    pub const fn of(at: Timestamp) -> Self {
         Self(at.as_millis() / Self::MILLIS)
     }
 

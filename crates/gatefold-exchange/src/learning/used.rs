@@ -159,11 +159,11 @@ fn without_rights(principal: &Principal) -> Principal {
 
 #[cfg(test)]
 mod tests {
-    use gatefold_core::{Right, UserId};
+    use gatefold_core::{Right, Timestamp, UserId};
 
     use super::*;
 
-    const DAY: UtcDay = UtcDay(20_000);
+    const DAY: UtcDay = UtcDay::of(Timestamp::from_millis(20_000 * 86_400_000));
 
     fn user(name: &str) -> Principal {
         Principal::user(UserId::new(name))
