@@ -132,6 +132,23 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "gatefold-operations",
+        &[
+            "rmcp",
+            "clap",
+            "inquire",
+            "comfy-table",
+            "crossterm",
+            "indicatif",
+            "rpassword",
+            "tiktoken-rs",
+            "secret-service",
+            "keyring-core",
+            "gatefold-setup",
+            "gatefold-demo",
+        ],
+    ),
+    (
         "gatefold-setup",
         &[
             "clap",

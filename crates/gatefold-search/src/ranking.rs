@@ -1,5 +1,7 @@
 //! The ranking: what a request asks for, best first.
 
+use serde::{Deserialize, Serialize};
+
 use crate::asked::Asked;
 use crate::embedding::RequestVector;
 use crate::fit::{BestScores, Fit};
@@ -9,7 +11,8 @@ use crate::query::Query;
 use crate::tuning::Tuning;
 
 /// What tools are ranked by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Mode {
     /// By the words they share with the request.
     Keyword,

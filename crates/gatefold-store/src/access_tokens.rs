@@ -9,7 +9,7 @@ mod watch;
 use gatefold_core::{
     AgentId, Digest, DrawnToken, Secret, Timestamp, TokenId, TokenKind, UserId, is_token_id,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
@@ -50,7 +50,7 @@ const FAMILY_USED: &str = "
     WHERE id = ?1 AND (last_used IS NULL OR last_used < ?2)";
 
 /// What a new token is to be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewAccessToken {
     pub name: String,
     pub user: UserId,
@@ -62,7 +62,7 @@ pub struct NewAccessToken {
 }
 
 /// A token on record. Nothing in it proves anything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessTokenRecord {
     pub id: TokenId,
     pub name: String,

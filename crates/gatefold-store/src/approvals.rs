@@ -8,7 +8,7 @@
 use futures::future::BoxFuture;
 use gatefold_core::{AgentId, ApprovalId, BoxError, ClientName, OrganisationId, Timestamp};
 use gatefold_dispatch::{ApprovalKey, ApprovalState, Approvals, NewApproval, StandingApproval};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
@@ -100,7 +100,7 @@ const SWEEP: &str = "
     )";
 
 /// A request on record, for people. Its arguments may hold secrets, so it has no `Debug`.
-#[derive(Clone, Serialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ApprovalRecord {
     pub id: String,
     /// `pending`, `approved`, `denied`, `used` or `expired`.
@@ -131,7 +131,8 @@ pub struct ApprovalRecord {
 }
 
 /// Which requests to list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ApprovalFilter {
     /// Those that wait for a decision.
     Pending,

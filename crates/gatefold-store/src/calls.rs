@@ -1,12 +1,12 @@
 use gatefold_core::{Domain, Timestamp, UserId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
 use crate::{Store, StoreError};
 
 /// One recorded call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The call's id in hexadecimal, as calls print it.
     pub id: String,
@@ -46,7 +46,8 @@ pub struct CallRecord {
 }
 
 /// Which calls to show. The default is all of them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CallFilter {
     pub user: Option<UserId>,
     pub domain: Option<Domain>,
@@ -86,7 +87,7 @@ pub struct PlacedCall {
 }
 
 /// Totals over all records.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Sorted by outcome.
     pub outcomes: Vec<OutcomeTotal>,
@@ -95,7 +96,7 @@ pub struct Totals {
 }
 
 /// One recorded answer that only discovered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscoveryReport {
     pub at: Timestamp,
     pub user: String,
@@ -110,7 +111,7 @@ pub struct DiscoveryReport {
 }
 
 /// The calls with one outcome.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeTotal {
     pub outcome: String,
     pub calls: u64,

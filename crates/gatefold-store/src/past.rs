@@ -5,7 +5,7 @@ use std::sync::Weak;
 use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Tenant, Timestamp, ToolId};
 use gatefold_dispatch::{KeptQuery, PastQueries, PastUse};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::{Connection as _, SqliteConnection};
 use tokio::sync::mpsc;
 
@@ -76,7 +76,7 @@ const CHANGED: &str = "UPDATE past_changes SET changes = changes + 1";
 const CHANGES: &str = "SELECT changes FROM past_changes";
 
 /// A past query on record, for people.
-#[derive(Clone, PartialEq, Serialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct PastQueryRecord {
     /// `organisation:NAME` or `user:NAME`.
     pub tenant: String,
@@ -90,16 +90,17 @@ pub struct PastQueryRecord {
 }
 
 /// Which past queries to select.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PastQueryFilter<'a> {
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PastQueryFilter {
     Every,
     /// A tool, by its id.
-    Tool(&'a str),
+    Tool(String),
     /// Searches that led to no call.
     Missed,
 }
 
-impl PastQueryFilter<'_> {
+impl PastQueryFilter {
     fn tool(&self) -> Option<&str> {
         match self {
             Self::Every => None,
@@ -114,7 +115,7 @@ impl Store {
     /// most `limit`.
     pub async fn past_queries(
         &self,
-        of: PastQueryFilter<'_>,
+        of: &PastQueryFilter,
         limit: u32,
     ) -> Result<Vec<PastQueryRecord>, StoreError> {
         type Row = (String, String, String, f64, i64);
@@ -137,7 +138,7 @@ impl Store {
     }
 
     /// Erases past queries, of all tenants, and returns how many there were.
-    pub async fn forget_past_queries(&self, of: PastQueryFilter<'_>) -> Result<u64, StoreError> {
+    pub async fn forget_past_queries(&self, of: &PastQueryFilter) -> Result<u64, StoreError> {
         let store = self.inner();
         let forget = sqlx::query(FORGET).bind(of.tool());
         let mut connection = store.connection().await;

@@ -11,7 +11,7 @@ mod providers;
 use std::time::Duration;
 
 use gatefold_core::{Digest, Secret, Timestamp, TokenId, UserId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sqlx::Row as _;
 use sqlx::sqlite::SqliteRow;
 
@@ -36,7 +36,7 @@ pub const FAMILIES: u32 = 10_000;
 pub const FAMILIES_PER_USER: u32 = 100;
 
 /// Somebody who signs in here.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersonRecord {
     pub user: UserId,
     /// When the password was set. None for one who has only a link yet.

@@ -30,7 +30,7 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_dispatch::{Dispatcher, PinnedTurn, Setup, Source, SourceLogLine, SourceReport};
+use gatefold_dispatch::{Dispatcher, Setup, Source, SourceLogLine, SourceReport};
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::Server;
@@ -245,16 +245,6 @@ impl App {
         self.people.local()
     }
 
-    /// A turn for the local user, over what the configured sources offer. The tool that reads large
-    /// results is the gateway's own, and is shown to models alone.
-    pub fn pin(&self) -> PinnedTurn {
-        let pinned = self.exchange.pin(self.local_user());
-        match self.results.domain() {
-            Some(own) => pinned.without(&own),
-            None => pinned,
-        }
-    }
-
     /// The state of every configured source, including disabled ones, sorted by domain.
     pub fn reports(&self) -> Vec<SourceReport> {
         let applied = self.applied.load();
@@ -311,7 +301,7 @@ impl App {
 
     /// Connects the unknown sources that the local user may see, so that their catalogue is complete,
     /// and waits for one that is already starting. Returns those that failed, with the reason.
-    pub async fn learn(&self, follower: &impl ConnectObserver) -> Vec<(Domain, String)> {
+    pub async fn learn(&self, follower: &dyn ConnectObserver) -> Vec<(Domain, String)> {
         let (applied, pinned) = (self.applied.load_full(), self.pin());
         let sources: Vec<_> = applied
             .sources
@@ -483,7 +473,7 @@ impl App {
 /// Refreshes a source, and reports its download.
 async fn followed(
     source: Arc<dyn Source>,
-    follower: &impl ConnectObserver,
+    follower: &dyn ConnectObserver,
 ) -> Result<(), CallError> {
     let mut refreshed = source.clone().refresh();
     loop {

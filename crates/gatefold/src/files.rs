@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
+pub use gatefold_store::create_private_directory;
+
 /// Opens a regular file, following links. Refuses anything else: a pipe may never answer, and a
 /// device may never end.
 fn open(path: &Path) -> io::Result<File> {

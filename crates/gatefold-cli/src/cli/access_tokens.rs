@@ -8,17 +8,18 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use gatefold::Environment;
 use gatefold::config::{AuthenticationMode, Config, load};
-use gatefold_core::{AgentId, Clock as _, EntryKind, Secret, SystemClock, TokenId, UserId};
-use gatefold_store::record_limits::{TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS};
-use gatefold_store::{AccessTokenRecord, NewAccessToken, Store, StoreError, StoreOptions};
+use gatefold_core::{AgentId, Clock as _, EntryKind, SystemClock, UserId};
+use gatefold_operations::{
+    AccessTokenRecord, CreatedAccessToken, NewAccessToken, RevokedAccess, StateOperations,
+    TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS,
+};
 use serde_json::json;
 
 use super::arguments::{Format, SharedOptions};
-use super::failure::{usage, with_help};
+use super::failure::usage;
 use super::output::Output;
 use super::{session, stop};
 use lifetime::Lifetime;
-use report::SignedInClient;
 
 /// The longest name of an agent, as the configuration reads it.
 const AGENT_BYTES: usize = 64;
@@ -131,14 +132,12 @@ pub(super) async fn run(
     let config = inputs.and_then(|inputs| load(&inputs, environment)).ok();
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
-        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
-        let done = match (tokens, new) {
-            (AccessTokens::Revoke { named, .. }, _) => revoke(&store, named, output).await,
-            (_, Some(new)) => create(&store, new, config.as_ref(), output).await,
-            (_, None) => list(&store, output).await,
-        };
-        store.close().await?;
-        done.map(|()| ExitCode::SUCCESS)
+        session::with_state(&state_dir, async |state| match (tokens, new) {
+            (AccessTokens::Revoke { named, .. }, _) => revoke(state, named, output).await,
+            (_, Some(new)) => create(state, new, config.as_ref(), output).await,
+            (_, None) => list(state, output).await,
+        })
+        .await
     })
     .await
 }
@@ -162,27 +161,28 @@ fn new(tokens: &AccessTokens) -> anyhow::Result<NewAccessToken> {
 }
 
 async fn create(
-    store: &Store,
+    state: &StateOperations,
     new: NewAccessToken,
     config: Option<&Config>,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let (record, text) = store.create_access_token(new).await.map_err(explained)?;
+    let created = state.create_access_token(new).await?;
     if output.is_json() {
-        output.json(&json!({ "token": text.expose(), "access_token": record }));
+        output.json(&created);
     } else {
-        output.verbatim(text.expose());
-        said(&record, &text, output);
+        output.verbatim(created.token.expose());
+        said(&created, output);
     }
-    warn(&record, config, output);
+    warn(&created.access_token, config, output);
     Ok(())
 }
 
 /// What to know about a new token, beside the token.
-fn said(record: &AccessTokenRecord, text: &Secret, output: &Output) {
+fn said(created: &CreatedAccessToken, output: &Output) {
+    let CreatedAccessToken { token, access_token: record } = created;
     let AccessTokenRecord { id, name, user, .. } = record;
     let until = report::until(record);
-    let kind: String = text.expose().chars().take(4).collect();
+    let kind: String = token.expose().chars().take(4).collect();
     output.complain(&format!("created `{name}`, id {id}, for `{user}`: {until}"));
     output.complain("  it is shown this once; whoever has it is that user here");
     output.complain(&format!("  clients send it as `Authorization: Bearer {kind}...`"));
@@ -205,51 +205,35 @@ fn warn(record: &AccessTokenRecord, config: Option<&Config>, output: &Output) {
     }
 }
 
-async fn list(store: &Store, output: &Output) -> anyhow::Result<()> {
-    let records = store.access_tokens().await?;
-    let clients: Vec<_> = store.families().await?.into_iter().map(SignedInClient::of).collect();
+async fn list(state: &StateOperations, output: &Output) -> anyhow::Result<()> {
+    let listed = state.access_tokens().await?;
     if output.is_json() {
-        output.json(&json!({ "access_tokens": records, "clients": clients }));
+        output.json(&listed);
     } else {
-        output.lines(&report::lines(&records, SystemClock.now(), output.style()));
-        if !clients.is_empty() {
+        let now = SystemClock.now();
+        output.lines(&report::lines(&listed.access_tokens, now, output.style()));
+        if !listed.clients.is_empty() {
             output.line("");
-            output.lines(&report::client_lines(&clients, output.style()));
+            output.lines(&report::client_lines(&listed.clients, output.style()));
         }
     }
     Ok(())
 }
 
-async fn revoke(store: &Store, named: &str, output: &Output) -> anyhow::Result<()> {
-    let record = match store.revoke_access_token(named).await {
-        Err(StoreError::NoToken(_)) if store.end_family(&TokenId::new(named)).await? => {
-            if output.is_json() {
-                output.json(&json!({ "revoked": { "id": named } }));
-            } else {
-                output.line(&format!("ended the access of the client with id {named}"));
-            }
-            return Ok(());
+async fn revoke(state: &StateOperations, named: &str, output: &Output) -> anyhow::Result<()> {
+    match state.revoke_access(named).await? {
+        RevokedAccess::Client(id) if output.is_json() => {
+            output.json(&json!({ "revoked": { "id": id } }));
         }
-        revoked => revoked.map_err(explained)?,
-    };
-    if output.is_json() {
-        output.json(&json!({ "revoked": record }));
-    } else {
-        let AccessTokenRecord { id, name, user, .. } = &record;
-        output.line(&format!("revoked `{name}`, id {id}, of `{user}`"));
+        RevokedAccess::Client(id) => {
+            output.line(&format!("ended the access of the client with id {id}"));
+        }
+        RevokedAccess::Token(record) if output.is_json() => {
+            output.json(&json!({ "revoked": record }));
+        }
+        RevokedAccess::Token(AccessTokenRecord { id, name, user, .. }) => {
+            output.line(&format!("revoked `{name}`, id {id}, of `{user}`"));
+        }
     }
     Ok(())
-}
-
-fn explained(error: StoreError) -> anyhow::Error {
-    let help = match &error {
-        StoreError::NoToken(_) => "`gatefold token list` shows names and ids",
-        StoreError::TokenNameTaken(_) => {
-            "choose another name, or revoke that one first: `gatefold token revoke NAME`"
-        }
-        StoreError::TooManyTokens { .. } => "revoke those that nobody uses: `gatefold token list`",
-        StoreError::TokenRefused(_) => "choose another",
-        _ => return error.into(),
-    };
-    with_help(error, help)
 }

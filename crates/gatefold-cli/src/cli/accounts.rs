@@ -3,24 +3,22 @@
 mod browser;
 mod flow;
 mod report;
-mod target;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
 use gatefold::{App, Environment};
-use gatefold_oauth::{SignInError, revoke};
+use gatefold_core::Domain;
+use gatefold_operations::{
+    AccountTarget, AppOperations, Asker, OperationError, RefreshSource, SignOut,
+};
 use serde_json::json;
-use tokio::time::Instant;
 
 use self::report::Listed;
-use self::target::{AccountTarget, find};
 use super::arguments::{Format, SharedOptions};
-use super::control::{self, ControlRequest};
-use super::failure::with_help;
 use super::output::Output;
-use super::{session, stop};
+use super::{control, session, stop};
 
 /// How long a provider may take to answer one question.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(30);
@@ -70,11 +68,12 @@ pub(super) async fn login(
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
-        let target = find(&app, &login.name, login.user.as_deref())?;
+        let operations = AppOperations::new(&app, Asker::Operator, &());
+        let target = operations.account(&login.name, login.user.as_deref())?;
         target.refuse_machines()?;
         let result = signed_in(login, &app, &target, environment, output).await;
         if matches!(result, Ok(Some(_))) {
-            tell_gateways(&target, shared, environment).await;
+            tell_gateways(&target.place.domain, shared, environment).await;
         }
         app.close().await;
         let Some(listed) = result? else {
@@ -102,7 +101,7 @@ async fn signed_in(
         }
         rounds += 1;
         let listed = report::listed(app, target).await;
-        let kept = app.accounts().kept(&target.place).await.map_err(explained)?;
+        let kept = app.accounts().kept(&target.place).await.map_err(OperationError::from)?;
         let wants_more = kept.is_some_and(|kept| !kept.grant.wanted.is_empty());
         if !wants_more || rounds == ROUNDS {
             return Ok(Some(listed));
@@ -118,22 +117,11 @@ pub(super) async fn logout(
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
-        let target = find(&app, &logout.name, logout.user.as_deref())?;
-        let accounts = app.accounts();
-        let kept = accounts.kept(&target.place).await;
-        let deadline = Instant::now() + ANSWER_DEADLINE;
-        let told = match &kept {
-            Ok(Some(kept)) => {
-                let (site, now) = (&target.site, accounts.clock().now());
-                revoke(&site.client, &site.oauth, &kept.grant, now, deadline).await
-            }
-            // What cannot be read is removed all the same.
-            _ => Ok(false),
-        };
-        let was_there = accounts.grants().remove(&target.place).await;
-        let was_there = was_there.map_err(SignInError::Store).map_err(explained)?;
-        tell_gateways(&target, shared, environment).await;
-        report::farewell(&target, was_there, &told, output);
+        let operations = AppOperations::new(&app, Asker::Operator, &());
+        let request = SignOut { source: logout.name.clone(), user: logout.user.clone() };
+        let signed_out = operations.sign_out(&request).await?;
+        tell_gateways(&signed_out.domain, shared, environment).await;
+        report::farewell(&signed_out, output);
         app.close().await;
         Ok(ExitCode::SUCCESS)
     })
@@ -148,9 +136,9 @@ pub(super) async fn list(
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
         let app = session::open(shared, environment).await?.app;
-        let listed = report::accounts(&app).await;
+        let listed = AppOperations::new(&app, Asker::Operator, &()).accounts().await;
         app.close().await;
-        let accounts = listed.map_err(explained)?;
+        let accounts = listed?;
         if output.is_json() {
             output.json(&json!({ "accounts": accounts }));
         } else {
@@ -163,21 +151,12 @@ pub(super) async fn list(
 
 /// Tells running gateways of a change, so that nobody waits for it. One that is not told finds out
 /// by itself with the next call.
-async fn tell_gateways(target: &AccountTarget, shared: &SharedOptions, environment: &Environment) {
+async fn tell_gateways(domain: &Domain, shared: &SharedOptions, environment: &Environment) {
     let Ok(located) = control::locate(shared, environment).await else { return };
-    let source = target.place.domain.to_string();
-    let request = ControlRequest::Refresh { source };
+    let request = RefreshSource { source: domain.to_string() };
     for gateway in &located.running {
-        let told: anyhow::Result<bool> = gateway.ask(&request).await;
-        if let Err(error) = told {
+        if let Err(error) = gateway.ask(&request).await {
             tracing::debug!(%error, "a running gateway could not be told");
         }
-    }
-}
-
-fn explained(error: SignInError) -> anyhow::Error {
-    match error.hint() {
-        Some(hint) => with_help(&error, hint),
-        None => error.into(),
     }
 }

@@ -7,18 +7,17 @@ use clap::Subcommand;
 use gatefold::Environment;
 use gatefold_catalog::by_ends;
 use gatefold_core::{Clock as _, SystemClock, Timestamp};
-use gatefold_store::{ApprovalFilter, ApprovalRecord, Store, StoreError, StoreOptions};
+use gatefold_operations::{
+    ApprovalDecision, ApprovalFilter, ApprovalRecord, REASON_BYTES, StateOperations, Verdict,
+};
 use serde_json::json;
 use tokio::process::Command;
 
 use super::arguments::{Format, SharedOptions};
-use super::failure::{usage, with_help};
+use super::failure::usage;
 use super::output::{Output, Style};
 use super::table::Table;
 use super::{prompt, session, stop, visible};
-
-/// The most requests to print.
-const SHOWN: u32 = 10_000;
 
 /// Of each longer value among a call's arguments, a list shows this many characters from either end. `approve` and
 /// `--json` show all of it.
@@ -33,9 +32,6 @@ const LONG: usize = 1000;
 
 /// How far lines of arguments are moved to the right, at most, in steps.
 const MAX_MARGIN: usize = 12;
-
-/// The longest reason for a denial, in bytes. It is shown to whoever asked, often a model.
-const REASON_LIMIT: usize = 500;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Approvals {
@@ -85,8 +81,8 @@ impl Approvals {
 fn reason(text: &str) -> Result<String, String> {
     match text.trim() {
         "" => Err("it is empty".to_owned()),
-        reason if reason.len() > REASON_LIMIT => {
-            Err(format!("it is longer than {REASON_LIMIT} bytes"))
+        reason if reason.len() > REASON_BYTES => {
+            Err(format!("it is longer than {REASON_BYTES} bytes"))
         }
         reason => Ok(reason.to_owned()),
     }
@@ -103,49 +99,46 @@ pub(super) async fn run(
     }
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
-        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
-        let done = match approvals {
-            Approvals::List { all, .. } => list(&store, *all, output).await,
-            Approvals::Approve { id, yes, .. } => approve(&store, id, *yes, output).await,
+        session::with_state(&state_dir, async |state| match approvals {
+            Approvals::List { all, .. } => list(state, *all, output).await,
+            Approvals::Approve { id, yes, .. } => approve(state, id, *yes, output).await,
             Approvals::Deny { id, reason, .. } => {
-                let decided = store.deny(id, &user_name().await, reason.as_deref()).await;
-                decided.map_err(undecided).map(|record| say(&record, output))
+                let verdict = Verdict::Deny { reason: reason.clone() };
+                decide(state, id, verdict, output).await
             }
-        };
-        store.close().await?;
-        done.map(|()| ExitCode::SUCCESS)
+        })
+        .await
     })
     .await
 }
 
 /// Approves what a person has seen, or what a program decides.
-async fn approve(store: &Store, id: &str, yes: bool, output: &Output) -> anyhow::Result<()> {
-    let asked = store.approval(id).await.map_err(undecided)?;
-    if asked.state == "pending" {
-        let kept = asked.arguments.as_ref().map_or(0, |arguments| arguments.get().len() as u64);
-        if kept != asked.arguments_bytes {
-            let bytes = asked.arguments_bytes;
-            let help = "deny it, and have the client do it in smaller calls, or use one that asks its user";
-            return Err(with_help(
-                anyhow::anyhow!(
-                    "the arguments have {bytes} bytes, too many to be shown: nobody can approve them"
-                ),
-                help,
-            ));
-        }
-        if !yes {
-            output.lines(&whole(&asked));
-            if !prompt::agree(&format!(
-                "Approve one call of `{}` with these arguments?",
-                asked.tool
-            ))? {
-                output.line("nothing was decided");
-                return Ok(());
-            }
+async fn approve(
+    state: &StateOperations,
+    id: &str,
+    yes: bool,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let asked = state.approval(id).await?;
+    if asked.state == "pending" && !yes {
+        output.lines(&whole(&asked));
+        let question = format!("Approve one call of `{}` with these arguments?", asked.tool);
+        if !prompt::agree(&question)? {
+            output.line("nothing was decided");
+            return Ok(());
         }
     }
-    let decided = store.approve(id, &user_name().await).await.map_err(undecided)?;
-    say(&decided, output);
+    decide(state, id, Verdict::Approve, output).await
+}
+
+async fn decide(
+    state: &StateOperations,
+    id: &str,
+    verdict: Verdict,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let decision = ApprovalDecision { id: id.to_owned(), verdict, by: user_name().await };
+    say(&state.decide(&decision).await?, output);
     Ok(())
 }
 
@@ -214,9 +207,9 @@ fn refuse_without_terminal(is_json: bool) -> anyhow::Result<()> {
     ))
 }
 
-async fn list(store: &Store, all: bool, output: &Output) -> anyhow::Result<()> {
+async fn list(state: &StateOperations, all: bool, output: &Output) -> anyhow::Result<()> {
     let of = if all { ApprovalFilter::Every } else { ApprovalFilter::Pending };
-    let records = store.approvals(of, SHOWN).await?;
+    let records = state.approvals(of).await?;
     if output.is_json() {
         output.json(&json!({ "approvals": records }));
     } else {
@@ -239,17 +232,6 @@ fn say(record: &ApprovalRecord, output: &Output) {
         }
         _ => format!("denied `{id}`: the same call of `{tool}` is refused for {left}"),
     });
-}
-
-fn undecided(error: StoreError) -> anyhow::Error {
-    let help = match &error {
-        StoreError::NoApproval(_) => "`gatefold approvals list` lists those that wait",
-        StoreError::ApprovalExpired(_) => "have the client make the call again, which asks again",
-        StoreError::ApprovalUsed(_) => "an approval is good for one call; the next call asks again",
-        StoreError::ApprovalDecided { .. } => "`gatefold approvals list --all` shows how",
-        _ => return error.into(),
-    };
-    with_help(error, help)
 }
 
 /// The name of the operating system's user who runs this, as its own tools print it.

@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use gatefold::config::{DEFAULT_LISTEN, Inputs};
 use gatefold_catalog::SearchMode;
-use serde::{Deserialize, Serialize};
 
 use super::output::ColourChoice;
 
@@ -387,7 +386,7 @@ fn pair(text: &str) -> Result<(String, String), &'static str> {
 }
 
 /// How tools are ranked, in the command line's words.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeName {
     /// By words and by meaning
     #[default]

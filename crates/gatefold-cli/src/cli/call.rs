@@ -4,13 +4,13 @@ use std::io::Read as _;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use gatefold_operations::{CallAnswer, CallArguments};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::arguments::Call;
 use super::failure::{usage, with_help};
 use super::output::Output;
-use super::tool_answers::{CallAnswer, CallArguments};
 
 /// The largest arguments that are read from standard input.
 const ARGUMENTS_LIMIT_BYTES: u64 = 4 * 1024 * 1024;

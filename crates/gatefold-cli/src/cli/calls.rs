@@ -1,28 +1,17 @@
 //! `gatefold calls`: the record of calls.
 
-mod following;
 mod report;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, value_parser};
 use gatefold::Environment;
-use gatefold_store::{CallFilter, CallRecord, Store, StoreOptions};
+use gatefold_operations::{CallFilter, LISTED, ListCalls, StateOperations};
 use serde_json::json;
 
 use super::arguments::{Format, SharedOptions};
-use super::failure::with_help;
 use super::output::Output;
-use super::{control, stop};
-
-/// How many calls one command shows at most.
-const SHOWN: i64 = 10_000;
-
-/// The fewest digits of an id to look for: fewer would match too many.
-const ID_DIGITS: usize = 4;
-
-/// How many calls to read to see whether digits match exactly one.
-const FITTING: u32 = 2;
+use super::{control, session, stop};
 
 #[derive(Debug, Args)]
 pub(crate) struct Calls {
@@ -30,7 +19,7 @@ pub(crate) struct Calls {
     one: Option<OneCall>,
     /// The most calls to show: the latest ones
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
-    #[arg(value_parser = value_parser!(u32).range(0..=SHOWN))]
+    #[arg(value_parser = value_parser!(u32).range(0..=i64::from(LISTED)))]
     limit: u32,
     /// Go on with each further call when it ends; Ctrl-C leaves
     #[arg(long, short)]
@@ -68,9 +57,10 @@ impl Calls {
         }
     }
 
-    fn filter(&self) -> CallFilter {
+    fn request(&self) -> ListCalls {
         let (tool, only_failed) = (self.tool.clone(), self.failed);
-        CallFilter { tool, only_failed, ..CallFilter::default() }
+        let filter = CallFilter { tool, only_failed, ..CallFilter::default() };
+        ListCalls { limit: self.limit, filter }
     }
 }
 
@@ -83,25 +73,22 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let state_dir = control::locate(shared, environment).await?.state_dir;
-    let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
-    let done = match &calls.one {
-        Some(OneCall::Show { id, .. }) => show(&store, id, output).await,
+    let request = calls.request();
+    session::with_state(&state_dir, async |state| match &calls.one {
+        Some(OneCall::Show { id, .. }) => show(state, id, output).await,
         None if calls.follow => {
             let stop = stop::on_signal()?;
-            let filter = calls.filter();
-            let following = following::follow(&store, calls.limit, &filter, output);
+            let following = follow(state, &request, output);
             stop.run_until_cancelled(following).await.unwrap_or(Ok(()))
         }
-        None if calls.discoveries => discoveries(&store, calls.limit, output).await,
-        None => list(&store, calls, output).await,
-    };
-    store.close().await?;
-    done.map(|()| ExitCode::SUCCESS)
+        None if calls.discoveries => discoveries(state, calls.limit, output).await,
+        None => list(state, &request, output).await,
+    })
+    .await
 }
 
-async fn list(store: &Store, calls: &Calls, output: &Output) -> anyhow::Result<()> {
-    let mut records = store.recent_calls(calls.limit, &calls.filter()).await?;
-    records.reverse();
+async fn list(state: &StateOperations, request: &ListCalls, output: &Output) -> anyhow::Result<()> {
+    let records = state.calls(request).await?;
     if output.is_json() {
         output.json(&json!({ "calls": records }));
     } else {
@@ -110,9 +97,30 @@ async fn list(store: &Store, calls: &Calls, output: &Output) -> anyhow::Result<(
     Ok(())
 }
 
-async fn discoveries(store: &Store, limit: u32, output: &Output) -> anyhow::Result<()> {
-    let mut found = store.recent_discoveries(limit).await?;
-    found.reverse();
+/// Shows the latest calls, and then each further one when it ends or waits for its client.
+async fn follow(
+    state: &StateOperations,
+    request: &ListCalls,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let (mut records, mut calls) = state.follow_calls(request).await?;
+    loop {
+        for record in &records {
+            if output.is_json() {
+                output.json_line(record);
+            } else {
+                output.line(&report::line(record, output.style()));
+            }
+        }
+        if output.is_gone() {
+            return Ok(());
+        }
+        records = calls.next().await?;
+    }
+}
+
+async fn discoveries(state: &StateOperations, limit: u32, output: &Output) -> anyhow::Result<()> {
+    let found = state.discoveries(limit).await?;
     if output.is_json() {
         output.json(&json!({ "discoveries": found }));
     } else {
@@ -121,32 +129,12 @@ async fn discoveries(store: &Store, limit: u32, output: &Output) -> anyhow::Resu
     Ok(())
 }
 
-async fn show(store: &Store, id: &str, output: &Output) -> anyhow::Result<()> {
-    let record = find(store, id).await?;
+async fn show(state: &StateOperations, id: &str, output: &Output) -> anyhow::Result<()> {
+    let record = state.call(id).await?;
     if output.is_json() {
         output.json(&json!({ "call": record }));
     } else {
         output.lines(&report::details(&record, output.style()));
     }
     Ok(())
-}
-
-async fn find(store: &Store, id: &str) -> anyhow::Result<CallRecord> {
-    let unknown = || {
-        with_help(
-            format!("no call with the id `{id}` is on record"),
-            "`gatefold calls` shows the last digits of each; all of an id, or its last digits, will do",
-        )
-    };
-    if id.len() < ID_DIGITS || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Err(unknown());
-    }
-    let mut fitting = store.calls_by_id(id, FITTING).await?;
-    if fitting.len() > 1 {
-        return Err(with_help(
-            format!("several calls have an id that ends with `{id}`"),
-            "give more digits; `gatefold calls --json` has all of them",
-        ));
-    }
-    fitting.pop().ok_or_else(unknown)
 }

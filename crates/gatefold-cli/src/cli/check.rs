@@ -9,11 +9,11 @@ use gatefold::config::kinds::Need;
 use gatefold::{App, ConnectOutcome, Environment, SignInFault, TlsWarning, examine_tls};
 use gatefold_core::{CallError, Domain};
 use gatefold_dispatch::{SourceReport, SourceState};
+use gatefold_operations::{NO_SOURCE, without_domain};
 use serde::Serialize;
 use tokio::time::Instant;
 
 use super::arguments::{Check, SharedOptions};
-use super::catalogue::{NO_SOURCE, reason};
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped, number_of};
@@ -108,7 +108,8 @@ async fn findings(
         let awaits_clients = |one: &&ConnectOutcome| one.awaited_of_clients().is_some();
         let failed = connected.as_ref().filter(|one| !awaits_clients(one));
         let failure = failed.and_then(|one| one.result.as_ref().err());
-        report.status.error = failure.map(|error| reason(&error.to_string(), &report.domain));
+        report.status.error =
+            failure.map(|error| without_domain(&error.to_string(), &report.domain));
         let sign_in = sign_ins.remove(&report.domain);
         if let Some(fault) = &sign_in {
             report.status.error = Some(fault.to_string());

@@ -4,7 +4,6 @@
 //! directory, which only its user may enter. A connection carries one request and one reply, each a
 //! line of JSON. Hanging up before the reply cancels the request, including a tool call.
 
-mod answers;
 mod client;
 mod folder;
 mod listener;
@@ -16,11 +15,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use gatefold_core::Timestamp;
+use gatefold_operations::{AppRequest, OperationError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-use super::failure::ReportedFault;
-use super::tool_answers::ToolsRequest;
 
 pub(super) use client::RunningGateway;
 pub(super) use listener::ControlSocket;
@@ -35,23 +32,10 @@ const LINE_DEADLINE: Duration = Duration::from_secs(10);
 /// What a command asks.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ControlRequest {
+enum ControlRequest {
     /// Who are you?
     Identity,
-    /// What the gateway does, as `GET /status` has it.
-    Status,
-    /// What is on record in its state directory.
-    Record,
-    Tools(ToolsRequest),
-    /// Somebody has signed in at a source, or out.
-    Refresh {
-        source: String,
-    },
-    /// The lines of a source after this number.
-    Log {
-        source: String,
-        after: u64,
-    },
+    Operation(AppRequest),
 }
 
 /// The reply to a request.
@@ -59,8 +43,7 @@ pub(super) enum ControlRequest {
 #[serde(rename_all = "snake_case")]
 enum ControlReply {
     Answer(Box<RawValue>),
-    /// Why there is no answer, in words for the person at the command.
-    Fault(ReportedFault),
+    Fault(OperationError),
 }
 
 /// The command that started a gateway. Gateways are asked in this order.

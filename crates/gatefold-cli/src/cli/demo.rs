@@ -14,10 +14,10 @@ use anyhow::Context as _;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::kinds::{BuiltinKind, DatabaseKind, DatabaseRules, OpenApiKind, SkillsKind};
 use gatefold::config::{Config, Origin, SourceConfig, SourceSection};
+use gatefold::files::create_private_directory;
 use gatefold::{App, Environment};
 use gatefold_core::{Clock as _, Domain, SystemClock};
 use gatefold_demo::{DemoApi, DemoServer};
-use gatefold_store::create_private_directory;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 

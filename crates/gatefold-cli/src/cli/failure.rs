@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use gatefold::AppError;
 use gatefold::config::{ConfigError, Fault};
+use gatefold_operations::OperationError;
 use gatefold_setup::SetupError;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::output::Output;
@@ -74,32 +74,11 @@ pub(super) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     if is_usage(error) { ExitCode::from(USAGE) } else { ExitCode::FAILURE }
 }
 
-/// An error as another process reports it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) struct ReportedFault {
-    message: String,
-    /// Whether the command line is at fault, which has an exit code of its own.
-    is_usage: bool,
-}
-
-impl From<anyhow::Error> for ReportedFault {
-    fn from(error: anyhow::Error) -> Self {
-        let causes = error.chain().skip(1).map(|cause| format!("\n  because: {cause}"));
-        let message = std::iter::once(error.to_string()).chain(causes).collect();
-        Self { message, is_usage: is_usage(&error) }
-    }
-}
-
-impl From<ReportedFault> for anyhow::Error {
-    fn from(fault: ReportedFault) -> Self {
-        if fault.is_usage { usage(fault.message) } else { anyhow::anyhow!(fault.message) }
-    }
-}
-
 /// Whether the command line or the configuration is at fault.
 fn is_usage(error: &anyhow::Error) -> bool {
     config_error(error).is_some()
         || error.is::<Usage>()
+        || matches!(error.downcast_ref(), Some(OperationError::Invalid(_)))
         || is_unreadable_file(error)
         || is_set_up_wrongly(error)
 }

@@ -10,6 +10,7 @@ use clap::{Args, Subcommand};
 use gatefold::{Environment, read_texts, texts_file};
 use gatefold_catalog::{Pattern, RetrievalTexts, Tool, View};
 use gatefold_model::ModelClient;
+use gatefold_operations::complete;
 use gatefold_setup as setup;
 use serde::Serialize;
 
@@ -113,7 +114,7 @@ async fn describe(
         (None, None, None) => environment.directory().join(FILE),
     };
     let mut file = TextFile::read(path)?;
-    let left_out = catalogue::complete(&app, &Progress::new(output, "learning"), |_| false).await;
+    let left_out = complete(&app, &Progress::new(output, "learning"), |_| false).await;
     catalogue::warn_of(&left_out, output);
     let written = write(asked, &mut file, app.pin().view(), &model, output).await;
     app.close().await;

@@ -8,11 +8,12 @@ use clap::{Args, value_parser};
 use gatefold::Environment;
 use gatefold_core::Timestamp;
 use gatefold_dispatch::{SourceLogLine, SpokenWhere};
+use gatefold_operations::ReadLog;
 use serde_json::json;
 use tokio::time::sleep;
 
 use super::arguments::{Format, SharedOptions};
-use super::control::{self, ControlRequest, GatewayIdentity, START_HELP};
+use super::control::{self, GatewayIdentity, START_HELP};
 use super::failure::with_help;
 use super::output::{Output, Style};
 use super::{stop, visible};
@@ -108,8 +109,7 @@ impl ReadPositions {
             let GatewayIdentity { process, started_at, .. } = gateway.identity;
             let key = (process, started_at);
             let after = self.0.get(&key).copied().unwrap_or_default();
-            let request = ControlRequest::Log { source: source.to_owned(), after };
-            let more: Vec<SourceLogLine> = match gateway.ask(&request).await {
+            let more = match gateway.ask(&ReadLog { source: source.to_owned(), after }).await {
                 Ok(more) => more,
                 Err(error) => {
                     fault.get_or_insert(error);

@@ -6,8 +6,8 @@ use std::process::{ExitCode, Stdio};
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use gatefold::Environment;
+use gatefold::files::create_private_directory;
 use gatefold_encoder::reference::{REFERENCE, ReferenceFile, install, verify};
-use gatefold_store::create_private_directory;
 use serde_json::json;
 use tokio::process::Command;
 

@@ -6,8 +6,11 @@ use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use gatefold::ConnectObserver;
 use gatefold_core::Domain;
+use gatefold_operations::OperationObserver;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::time::timeout;
 
@@ -19,6 +22,9 @@ const LINES: usize = 8;
 
 /// How many items without a line are remembered. Later ones are counted in the bar and never named.
 const WAITING: usize = 1024;
+
+/// What is shown while the encoder reads the tools.
+pub(super) const READING: &str = "the encoder reads the tools";
 
 /// What takes no longer than this is not worth a line.
 pub(super) const MOMENT: Duration = Duration::from_millis(300);
@@ -69,11 +75,6 @@ impl Progress {
             shown: Vec::new(),
             waiting: VecDeque::new(),
         })))
-    }
-
-    /// Progress that nobody sees.
-    pub(super) fn hidden() -> Self {
-        Self(ProgressView::Nothing)
     }
 
     /// Shows an item while `work` runs, if that takes longer than a moment.
@@ -188,6 +189,12 @@ impl ConnectObserver for Progress {
 
     fn downloading(&self, domain: &Domain, so_far: Duration) {
         self.downloads(domain.as_str(), so_far);
+    }
+}
+
+impl OperationObserver for Progress {
+    fn while_encoder_reads<'a>(&'a self, reading: BoxFuture<'a, bool>) -> BoxFuture<'a, bool> {
+        self.during(READING, reading).boxed()
     }
 }
 

@@ -3,16 +3,13 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_store::{PastQueryFilter, PastQueryRecord, Store, StoreOptions};
+use gatefold_operations::{PastQueryFilter, PastQueryRecord, StateOperations};
 use serde_json::json;
 
 use super::arguments::{Forget, Queries, SharedOptions};
 use super::output::{Output, Style};
 use super::table::Table;
-use super::{control, stop};
-
-/// The most past queries that are printed.
-const SHOWN: u32 = 10_000;
+use super::{control, session, stop};
 
 pub(super) async fn run(
     queries: &Queries,
@@ -24,34 +21,36 @@ pub(super) async fn run(
         // What was learnt is on disk, and every gateway on this state directory notices changes by
         // itself.
         let state_dir = control::locate(shared, environment).await?.state_dir;
-        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
-        let done = match &queries.forget {
-            Some(Forget::Forget { tool, .. }) => forget(&store, tool.as_deref(), output).await,
-            None if queries.missed => list_missed(&store, output).await,
-            None => list(&store, queries.tool.as_deref(), output).await,
-        };
-        store.close().await?;
-        done
+        session::with_state(&state_dir, async |state| match &queries.forget {
+            Some(Forget::Forget { tool, .. }) => forget(state, tool.as_ref(), output).await,
+            None if queries.missed => list_missed(state, output).await,
+            None => list(state, queries.tool.as_ref(), output).await,
+        })
+        .await
     })
     .await
 }
 
-fn of(tool: Option<&str>) -> PastQueryFilter<'_> {
-    tool.map_or(PastQueryFilter::Every, PastQueryFilter::Tool)
+fn of(tool: Option<&String>) -> PastQueryFilter {
+    tool.cloned().map_or(PastQueryFilter::Every, PastQueryFilter::Tool)
 }
 
-async fn list(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
-    let records = store.past_queries(of(tool), SHOWN).await?;
+async fn list(
+    state: &StateOperations,
+    tool: Option<&String>,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let records = state.past_queries(&of(tool)).await?;
     if output.is_json() {
         output.json(&json!({ "queries": records }));
     } else {
         output.lines(&lines(&records, output.style()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
-async fn list_missed(store: &Store, output: &Output) -> anyhow::Result<ExitCode> {
-    let records = store.past_queries(PastQueryFilter::Missed, SHOWN).await?;
+async fn list_missed(state: &StateOperations, output: &Output) -> anyhow::Result<()> {
+    let records = state.past_queries(&PastQueryFilter::Missed).await?;
     if output.is_json() {
         let rows = records.iter().map(|record| {
             let PastQueryRecord { tenant, query, weight, last_used, .. } = record;
@@ -61,7 +60,7 @@ async fn list_missed(store: &Store, output: &Output) -> anyhow::Result<ExitCode>
     } else {
         output.lines(&missed_lines(&records, output.style()));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 fn missed_lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
@@ -77,15 +76,19 @@ fn missed_lines(records: &[PastQueryRecord], style: Style) -> Vec<String> {
     table.lines(style)
 }
 
-async fn forget(store: &Store, tool: Option<&str>, output: &Output) -> anyhow::Result<ExitCode> {
-    let forgotten = store.forget_past_queries(of(tool)).await?;
+async fn forget(
+    state: &StateOperations,
+    tool: Option<&String>,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let forgotten = state.forget_past_queries(&of(tool)).await?;
     if output.is_json() {
         output.json(&json!({ "forgotten": forgotten }));
     } else {
         let noun = if forgotten == 1 { "query" } else { "queries" };
         output.line(&format!("forgot {forgotten} {noun}"));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// The lines printed for people.

@@ -10,6 +10,7 @@ use gatefold::Environment;
 use gatefold::config::secrets_file;
 use gatefold::secrets::{SecretError, SecretFile, SecretName, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret as Value;
+use gatefold_operations::{AppOperations, Asker};
 use gatefold_setup::secrets::{self, Keyring, UNLOCK_DEADLINE};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
@@ -44,7 +45,7 @@ async fn rotate(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let app = session::open(shared, environment).await?.app;
-    let rotated = app.accounts().table().rotate().await;
+    let rotated = AppOperations::new(&app, Asker::Operator, &()).rotate_keys().await;
     app.close().await;
     output.line(&format!("sealed {} under new keys", number_of(rotated?, "sign-in")));
     Ok(ExitCode::SUCCESS)

@@ -1,12 +1,14 @@
 //! The common start of every command that works with sources.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
 use gatefold::config::{Config, Inputs, default_state_dir, load};
 use gatefold::{App, Environment, SeenFiles};
 use gatefold_core::SystemClock;
 use gatefold_mcp::INSIDE;
+use gatefold_operations::{Asker, StateOperations};
 use gatefold_setup::{SourceReach, source_reach};
 
 use super::arguments::SharedOptions;
@@ -54,6 +56,17 @@ pub(super) async fn open_with(
     let state_dir = state_dir(shared, &config, environment)?;
     let app = gatefold::build(config, &state_dir, Arc::new(SystemClock)).await?;
     Ok(Session { app: Arc::new(app), inputs: Inputs::default(), seen: SeenFiles::default() })
+}
+
+/// Acts on what is on record in a state directory, which is closed afterwards.
+pub(super) async fn with_state(
+    state_dir: &Path,
+    act: impl AsyncFnOnce(&StateOperations) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    let state = StateOperations::open(state_dir, Asker::Operator).await?;
+    let done = act(&state).await;
+    state.close().await?;
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// Logs which sources cannot be used at all, so that nobody wonders about their tools.

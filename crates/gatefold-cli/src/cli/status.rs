@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use gatefold::Environment;
 use gatefold::config::{Config, ConfigError};
+use gatefold_operations::{AppOperations, Asker, GetRecord};
 use serde_json::{Value, json};
 
 use super::arguments::{SharedOptions, Status};
-use super::control::ControlRequest;
 use super::output::{Output, Style};
-use super::recorded_state::RecordedState;
 use super::table::{Table, grouped};
 use super::{session, stop, visible};
 use inquiry::{ReportedStatus, StatusInquiry, StatusUnavailable};
@@ -31,7 +30,7 @@ pub(super) async fn run(
     stop::unless_stopped(async {
         let reported = inquiry.ask().await?;
         let on_record = match &reported.gateway {
-            Some(gateway) => gateway.ask(&ControlRequest::Record).await?,
+            Some(gateway) => gateway.ask_as(&GetRecord).await?,
             None => on_record(shared, environment).await.inspect_err(|_| {
                 // Such a gateway may be why what is on record cannot be read.
                 reported.silent.iter().for_each(|silent| output.warning(silent));
@@ -53,23 +52,21 @@ pub(super) async fn run(
 }
 
 /// What is on record, if no gateway runs that could report it.
-async fn on_record(
-    shared: &SharedOptions,
-    environment: &Environment,
-) -> anyhow::Result<RecordedState> {
+async fn on_record(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<Value> {
     let session = match session::open(shared, environment).await {
         Err(error) if matches!(error.downcast_ref(), Some(ConfigError::NotFound { .. })) => {
             session::open_with(Config::default(), shared, environment).await?
         }
         session => session?,
     };
-    let on_record = RecordedState::of(&session.app).await;
+    let operations = AppOperations::new(&session.app, Asker::Operator, &());
+    let on_record = operations.recorded_state(&GetRecord).await;
     session.app.close().await;
-    on_record
+    Ok(json!(on_record?))
 }
 
 /// The lines printed for people.
-fn lines(reported: &ReportedStatus, on_record: &RecordedState, style: Style) -> Vec<String> {
+fn lines(reported: &ReportedStatus, on_record: &Value, style: Style) -> Vec<String> {
     let ReportedStatus { url, running, others, silent, .. } = reported;
     let mut lines = Vec::new();
     let sources = match running {
@@ -90,7 +87,7 @@ fn lines(reported: &ReportedStatus, on_record: &RecordedState, style: Style) -> 
             lines.extend(style.sentence(&format!("{}: {why}", style.strong("not running")), 2));
             lines
                 .extend(help.iter().flat_map(|help| style.sentence(&format!("  help: {help}"), 4)));
-            &on_record.sources
+            &on_record["sources"]
         }
     };
     let also = others.iter().map(|other| {
@@ -113,7 +110,7 @@ fn lines(reported: &ReportedStatus, on_record: &RecordedState, style: Style) -> 
             let calls = format!("calls since its start: {}", counts(&status["calls"]));
             [vec![calls], token_lines(&status["tokens"])].concat()
         }
-        Err(_) => vec![costs_line(&on_record.tokens)],
+        Err(_) => vec![costs_line(&on_record["tokens"])],
     };
     facts.extend(lines_on_record(on_record));
     lines.extend(facts.iter().flat_map(|fact| style.sentence(fact, 2)));
@@ -202,9 +199,9 @@ pub(super) fn counts(calls: &Value) -> String {
     if shown.is_empty() { "none".to_owned() } else { shown.join(", ") }
 }
 
-fn lines_on_record(on_record: &RecordedState) -> [String; 3] {
+fn lines_on_record(on_record: &Value) -> [String; 3] {
     let number = |value: &Value| grouped(usize::try_from(value.as_u64().unwrap_or(0)).unwrap_or(0));
-    let outcomes = on_record.calls["outcomes"].as_array().into_iter().flatten();
+    let outcomes = on_record["calls"]["outcomes"].as_array().into_iter().flatten();
     let shown: Vec<_> = outcomes
         .map(|total| {
             format!("{} {}", number(&total["calls"]), total["outcome"].as_str().unwrap_or_default())
@@ -213,8 +210,8 @@ fn lines_on_record(on_record: &RecordedState) -> [String; 3] {
     let shown = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") };
     [
         format!("calls on record: {shown}"),
-        format!("discoveries on record: {}", number(&on_record.calls["discoveries"])),
-        format!("state directory: {}", on_record.directory),
+        format!("discoveries on record: {}", number(&on_record["calls"]["discoveries"])),
+        format!("state directory: {}", on_record["directory"].as_str().unwrap_or_default()),
     ]
 }
 
@@ -232,10 +229,10 @@ mod tests {
         })
     }
 
-    fn on_record() -> RecordedState {
-        RecordedState {
-            directory: "/home/ann/.local/state/gatefold".to_owned(),
-            sources: json!([
+    fn on_record() -> Value {
+        json!({
+            "directory": "/home/ann/.local/state/gatefold",
+            "sources": [
                 source("issues", "known", None),
                 source(
                     "工具箱_mit_einem_ziemlich_langen_namen",
@@ -246,11 +243,11 @@ mod tests {
                     )
                 ),
                 source("units", "disabled", None),
-            ]),
-            calls: json!({ "discoveries": 12, "outcomes": [
-                { "outcome": "done", "calls": 12_345 }, { "outcome": "failed", "calls": 7 } ] }),
-            tokens: json!({ "definitions": null, "surface": 412 }),
-        }
+            ],
+            "calls": { "discoveries": 12, "outcomes": [
+                { "outcome": "done", "calls": 12_345 }, { "outcome": "failed", "calls": 7 } ] },
+            "tokens": { "definitions": null, "surface": 412 },
+        })
     }
 
     #[test]
@@ -286,7 +283,7 @@ mod tests {
         insta::assert_snapshot!(across_widths(|style| lines(&nobody, &on_record(), style)));
         let running = reported(Ok(json!({
             "version": "1.2.3", "process": 4242, "started_at": 1_700_000_000_000_u64,
-            "sources": on_record().sources, "calls": { "done": 5, "failed": 1 },
+            "sources": on_record()["sources"], "calls": { "done": 5, "failed": 1 },
             "tokens": { "definitions": 12_345, "surface": 412, "saved": 11_933, "lists": 1 },
         })));
         let shown = across_widths(|style| lines(&running, &on_record(), style));

@@ -13,6 +13,7 @@ use gatefold::config::kinds::SKILLS_HEADING;
 use gatefold::{App, Environment, ShownTo};
 use gatefold_core::{AgentId, ClientName};
 use gatefold_exchange::Disclosures;
+use gatefold_operations::{await_encoder, complete};
 
 use super::arguments::{Format, SharedOptions};
 use super::catalogue;
@@ -66,9 +67,9 @@ pub(super) async fn run(
     stop::unless_stopped(async {
         let session = session::open(shared, environment).await.map_err(control::without_any)?;
         let progress = Progress::new(output, "learning");
-        let left_out = catalogue::complete(&session.app, &progress, |_| false).await;
+        let left_out = complete(&session.app, &progress, |_| false).await;
         let searches = surface.request.is_some() || surface.table;
-        if searches && !catalogue::await_encoder(&session.app, &progress).await {
+        if searches && !await_encoder(&session.app, &progress).await {
             output.warning(catalogue::UNREAD_TOOLS);
         }
         let printout = printout(&session.app, surface).await;

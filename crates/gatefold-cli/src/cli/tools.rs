@@ -3,19 +3,20 @@ use std::process::ExitCode;
 use gatefold::Environment;
 use gatefold_catalog::marked;
 use gatefold_core::Domain;
+use gatefold_operations::{
+    Answered, AppOperations, Asker, CallTool, FoundTools, InspectTools, ListTools, ListedTool,
+    Request, SearchTools, ToolDefinition, ToolLine,
+};
 use gatefold_search::Fit;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::arguments::{SharedOptions, Tools};
 use super::catalogue::{self, UNREAD_TOOLS};
-use super::control::{self, ControlRequest};
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::Table;
-use super::tool_answers::{
-    self, AnsweredRequest, FoundTools, ListedTool, ToolDefinition, ToolLine, ToolsAnswer,
-    ToolsRequest,
-};
-use super::{call, session, stop};
+use super::{call, control, session, stop};
 
 pub(super) async fn run(
     tools: &Tools,
@@ -23,66 +24,87 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let request = request(tools)?;
-    stop::unless_stopped(async {
-        let answered = ask(&request, shared, environment, output).await?;
-        catalogue::warn_of(&answered.left_out, output);
-        let failed: Vec<_> = answered.left_out.into_iter().map(|source| source.domain).collect();
-        match answered.answer.map_err(anyhow::Error::from)? {
-            ToolsAnswer::Tools(tools) => {
-                print_tools(&tools, output);
-                Ok(code_of(&request, &failed))
-            }
-            ToolsAnswer::Found(found) => {
-                print_found(&request, &found, output);
-                Ok(code_of(&request, &failed))
-            }
-            ToolsAnswer::Schemas(schemas) => print_schemas(&schemas, output),
-            ToolsAnswer::Call(called) => call::show(&called, output),
+    let asking = Asking { shared, environment, output };
+    match tools {
+        Tools::List { domain, .. } => {
+            let request = ListTools { domain: domain.clone() };
+            stop::unless_stopped(asking.list(&request)).await
         }
-    })
-    .await
-}
-
-fn request(tools: &Tools) -> anyhow::Result<ToolsRequest> {
-    Ok(match tools {
-        Tools::List { domain, .. } => ToolsRequest::List { domain: domain.clone() },
         Tools::Search { query, limit, mode, .. } => {
-            ToolsRequest::Search { query: query.join(" "), mode: *mode, limit: *limit }
+            let (query, mode) = (query.join(" "), (*mode).into());
+            let request = SearchTools { query, mode, limit: *limit };
+            stop::unless_stopped(asking.search(&request)).await
         }
-        Tools::Schema { names, .. } => ToolsRequest::Schema { names: names.clone() },
+        Tools::Schema { names, .. } => {
+            let request = InspectTools { names: names.clone() };
+            stop::unless_stopped(asking.inspect(&request)).await
+        }
         Tools::Call(call) => {
-            ToolsRequest::Call { name: call.name.clone(), arguments: call::arguments(call)? }
+            // Standard input is read before signals are waited for, so that one ends the reading.
+            let request = CallTool { name: call.name.clone(), arguments: call::arguments(call)? };
+            stop::unless_stopped(asking.call(&request)).await
         }
-    })
-}
-
-/// Asks the gateway that runs with this configuration. If there is none, asks the sources from
-/// here.
-async fn ask(
-    request: &ToolsRequest,
-    shared: &SharedOptions,
-    environment: &Environment,
-    output: &Output,
-) -> anyhow::Result<AnsweredRequest> {
-    let located = control::locate(shared, environment).await?;
-    if let Some(gateway) = located.for_sources() {
-        return gateway.ask(&ControlRequest::Tools(request.clone())).await;
     }
-    let session = session::open(shared, environment).await.map_err(control::without_any)?;
-    let progress = Progress::new(output, "learning");
-    let answered = tool_answers::ask(&session.app, request, &progress).await;
-    session.app.close().await;
-    Ok(answered)
 }
 
-/// Fails if tools are missing that the request is about.
-fn code_of(request: &ToolsRequest, failed: &[Domain]) -> ExitCode {
-    let is_asked = |one: &Domain| match request {
-        ToolsRequest::List { domain: Some(domain) } => one.as_str() == domain,
-        _ => true,
-    };
-    if failed.iter().any(is_asked) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+/// What a command needs to ask.
+struct Asking<'a> {
+    shared: &'a SharedOptions,
+    environment: &'a Environment,
+    output: &'a Output,
+}
+
+impl Asking<'_> {
+    async fn list(&self, request: &ListTools) -> anyhow::Result<ExitCode> {
+        let (tools, mut failed) = self.ask(request).await?;
+        print_tools(&tools, self.output);
+        if let Some(domain) = &request.domain {
+            failed.retain(|one| one.as_str() == domain);
+        }
+        Ok(catalogue::code_of(&failed))
+    }
+
+    async fn search(&self, request: &SearchTools) -> anyhow::Result<ExitCode> {
+        let (found, failed) = self.ask(request).await?;
+        print_found(&request.query, &found, self.output);
+        Ok(catalogue::code_of(&failed))
+    }
+
+    async fn inspect(&self, request: &InspectTools) -> anyhow::Result<ExitCode> {
+        let (schemas, _) = self.ask(request).await?;
+        print_schemas(&schemas, self.output)
+    }
+
+    async fn call(&self, request: &CallTool) -> anyhow::Result<ExitCode> {
+        let (called, _) = self.ask(request).await?;
+        call::show(&called, self.output)
+    }
+
+    /// Asks the gateway that runs with this configuration. If there is none, asks the sources from
+    /// here. Returns the sources that are missing too, of which it warns.
+    async fn ask<T, R>(&self, request: &R) -> anyhow::Result<(T, Vec<Domain>)>
+    where
+        T: Serialize + DeserializeOwned,
+        R: Request<Answer = Answered<T>>,
+    {
+        let located = control::locate(self.shared, self.environment).await?;
+        let answered = match located.for_sources() {
+            Some(gateway) => gateway.ask(request).await?,
+            None => self.ask_here(request).await?,
+        };
+        catalogue::warn_of(&answered.left_out, self.output);
+        let failed = answered.left_out.into_iter().map(|source| source.domain);
+        Ok((answered.answer?, failed.collect()))
+    }
+
+    async fn ask_here<R: Request>(&self, request: &R) -> anyhow::Result<R::Answer> {
+        let opened = session::open(self.shared, self.environment).await;
+        let app = opened.map_err(control::without_any)?.app;
+        let progress = Progress::new(self.output, "learning");
+        let answered = request.answer(&AppOperations::new(&app, Asker::Operator, &progress)).await;
+        app.close().await;
+        Ok(answered?)
+    }
 }
 
 fn print_tools(tools: &[ListedTool], output: &Output) {
@@ -93,13 +115,12 @@ fn print_tools(tools: &[ListedTool], output: &Output) {
     }
 }
 
-fn print_found(request: &ToolsRequest, found: &FoundTools, output: &Output) {
+fn print_found(query: &str, found: &FoundTools, output: &Output) {
     let FoundTools { fit, is_early, tools } = found;
     if *is_early {
         output.warning(UNREAD_TOOLS);
     }
     if output.is_json() {
-        let query = if let ToolsRequest::Search { query, .. } = request { query } else { "" };
         let tools = lines(tools);
         output.json(&serde_json::json!({ "query": query, "fit": fit, "tools": tools }));
         return;

@@ -3,15 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use gatefold::Environment;
 use gatefold::config::load;
-use gatefold::{Environment, PASSWORD_LINK_LIFE};
 use gatefold_core::{Timestamp, UserId};
-use gatefold_store::{PersonRecord, Store, StoreError, StoreOptions};
+use gatefold_operations::{PersonRecord, StateOperations, sign_in_address};
 use serde_json::json;
 
 use super::access_tokens::name;
 use super::arguments::{Format, SharedOptions};
-use super::failure::with_help;
 use super::output::{Output, Style};
 use super::table::Table;
 use super::{session, stop};
@@ -67,62 +66,44 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let place = match users {
-        Users::Link { .. } => Some(sign_in_place(shared, environment)?),
+    let address = match users {
+        Users::Link { .. } => {
+            let config = load(&shared.inputs().located(environment)?, environment)?;
+            Some(sign_in_address(&config)?)
+        }
         Users::List { .. } | Users::Remove { .. } => None,
     };
     let state_dir = session::state_dir_alone(shared, environment)?;
     stop::unless_stopped(async {
-        let store = Store::open(&state_dir, StoreOptions::keeping_all()).await?;
-        let done = match (users, place) {
-            (Users::Link { user, .. }, Some(place)) => link(&store, user, &place, output).await,
-            (Users::Remove { user, .. }, _) => remove(&store, user, output).await,
-            _ => list(&store, output).await,
-        };
-        store.close().await?;
-        done.map(|()| ExitCode::SUCCESS)
+        session::with_state(&state_dir, async |state| match (users, address) {
+            (Users::Link { user, .. }, Some(address)) => link(state, user, &address, output).await,
+            (Users::Remove { user, .. }, _) => remove(state, user, output).await,
+            _ => list(state, output).await,
+        })
+        .await
     })
     .await
 }
 
-/// The address at which people sign in.
-fn sign_in_place(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<String> {
-    let config = load(&shared.inputs().located(environment)?, environment)?;
-    let has_passwords = config.server.sign_in.as_ref().map(|own| own.password);
-    if has_passwords == Some(false) {
-        return Err(with_help(
-            "nobody signs in at this gateway with a password",
-            "write `password = true` into `sign_in`, beside `provider`",
-        ));
-    }
-    let url = config.server.public_url.filter(|_| has_passwords.is_some());
-    let url = url.ok_or_else(|| {
-        with_help(
-            "nobody signs in at this gateway",
-            "write `authentication = \"token\"`, `public_url = \"https://tools.example\"` and \
-             `sign_in = { password = true }` under `[server]`",
-        )
-    })?;
-    Ok(url.as_str().to_owned())
-}
-
-async fn link(store: &Store, user: &str, place: &str, output: &Output) -> anyhow::Result<()> {
-    let user = UserId::new(user);
-    let made = store.create_password_link(&user, PASSWORD_LINK_LIFE).await.map_err(explained)?;
-    let address = format!("{place}/oauth/password?link={}", made.text.expose());
+async fn link(
+    state: &StateOperations,
+    user: &str,
+    address: &str,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let made = state.create_password_link(UserId::new(user), address).await?;
     if output.is_json() {
-        let until = made.expires_at;
-        output.json(&json!({ "user": user, "link": address, "expires_at": until }));
+        output.json(&made);
     } else {
-        output.verbatim(&address);
+        output.verbatim(&made.link);
         output.complain(&format!("made a link for `{user}`: good once, until {}", made.expires_at));
         output.complain("  whoever opens it sets that user's password");
     }
     Ok(())
 }
 
-async fn list(store: &Store, output: &Output) -> anyhow::Result<()> {
-    let people = store.people().await?;
+async fn list(state: &StateOperations, output: &Output) -> anyhow::Result<()> {
+    let people = state.people().await?;
     if output.is_json() {
         output.json(&json!({ "users": people }));
     } else {
@@ -131,28 +112,14 @@ async fn list(store: &Store, output: &Output) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn remove(store: &Store, user: &str, output: &Output) -> anyhow::Result<()> {
-    if !store.remove_person(&UserId::new(user)).await? {
-        return Err(with_help(
-            format!("nobody called `{user}` signs in here"),
-            "`gatefold user list` shows who does; `gatefold token revoke` ends made tokens",
-        ));
-    }
+async fn remove(state: &StateOperations, user: &str, output: &Output) -> anyhow::Result<()> {
+    state.remove_person(&UserId::new(user)).await?;
     if output.is_json() {
         output.json(&json!({ "removed": user }));
     } else {
         output.line(&format!("removed `{user}`: no password, session or client is left"));
     }
     Ok(())
-}
-
-fn explained(error: StoreError) -> anyhow::Error {
-    match &error {
-        StoreError::TooManyPeople { .. } => {
-            with_help(error, "remove those who are gone: `gatefold user list`")
-        }
-        _ => error.into(),
-    }
 }
 
 fn lines(people: &[PersonRecord], style: Style) -> Vec<String> {

@@ -266,7 +266,7 @@ fn learn(home: &TempDir, tool: &str, queries: &[&str]) {
         let store = Store::open(&state, StoreOptions::default()).await.unwrap();
         queries.iter().map(used).for_each(|used| store.note(used));
         // Lessons are written in the background, and lost if the store closes first.
-        while store.past_queries(PastQueryFilter::Every, 10).await.unwrap().len() < queries.len() {
+        while store.past_queries(&PastQueryFilter::Every, 10).await.unwrap().len() < queries.len() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         store.close().await.unwrap();

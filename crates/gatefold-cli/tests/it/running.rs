@@ -14,7 +14,9 @@ use serde_json::{Value, json};
 use sqlx::ConnectOptions as _;
 use sqlx::sqlite::SqliteConnectOptions;
 
-use crate::process::{BINARY, Gateway, LIMIT, children_of, command, run, two_sources};
+use crate::process::{
+    BINARY, Gateway, LIMIT, WITHOUT_ENCODER, children_of, command, run, two_sources,
+};
 use crate::scratch::Scratch;
 
 const NO_GATEWAY: &str = "no gateway runs, and there is no configuration";
@@ -76,6 +78,45 @@ async fn commands_find_the_gateway_without_a_configuration_and_whatever_its_port
     assert_eq!(twice.code, Some(2), "{}", twice.stderr);
     assert!(twice.stderr.contains("given twice"), "{}", twice.stderr);
     assert_eq!(run(&scratch, &["queries"]).stdout, "nothing learnt yet\n");
+}
+
+/// What the socket carries, a command does by itself where no gateway runs.
+#[tokio::test]
+async fn a_command_says_the_same_with_a_gateway_and_without() {
+    const COMMANDS: &[&[&str]] = &[
+        &["tools", "list"],
+        &["tools", "list", "--json"],
+        &["tools", "list", "--domain", "units", "--json"],
+        &["tools", "list", "--domain", "maths"],
+        &["tools", "search", "create", "an", "issue", "--json"],
+        &["tools", "search", "create", "an", "issue", "--mode", "keyword", "--limit", "3"],
+        &["tools", "schema", "create_issue", "units__list_units", "--json"],
+        &["tools", "schema", "create_isue"],
+        &["tools", "schema", "create_isue", "--json"],
+        &["tools", "call", "issues__count_issues", "--arg", "by=state", "--json"],
+        &["tools", "call", "issues__count_issues", "--arguments", r#"{"by": "nothing"}"#, "--json"],
+        &["tools", "call", "create_issue", "--arg", "a=1", "--arg", "a=2"],
+        &["tools", "call", "create_issue", "--arg", "a=1", "--arg", "a=2", "--json"],
+        &["tools", "call", "nothing"],
+    ];
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", two_sources(&scratch) + WITHOUT_ENCODER);
+    let outcomes = || {
+        let run = |args: &&[&str]| {
+            let run = run(&scratch, args);
+            (run.code, run.stdout, run.stderr)
+        };
+        COMMANDS.iter().map(run).collect::<Vec<_>>()
+    };
+    let alone = outcomes();
+    let gateway = Gateway::serve(&scratch).await;
+    for ((args, alone), asked) in COMMANDS.iter().zip(&alone).zip(outcomes()) {
+        assert_eq!(asked, *alone, "{args:?}");
+    }
+    // It was asked: two of the commands have made a call.
+    let calls = status(&scratch)["running"]["calls"].clone();
+    let calls: Vec<_> = calls.as_object().unwrap().values().filter_map(Value::as_u64).collect();
+    assert_eq!(calls.iter().sum::<u64>(), 2, "{}", gateway.log());
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl KeptQueries {
     }
 
     async fn records(&self) -> Vec<PastQueryRecord> {
-        self.store.past_queries(PastQueryFilter::Every, 10_000).await.unwrap()
+        self.store.past_queries(&PastQueryFilter::Every, 10_000).await.unwrap()
     }
 
     /// Each past query with its weight.
@@ -144,12 +144,15 @@ async fn what_is_forgotten_is_gone_for_every_store_on_the_directory() {
     here.learn("u", "b", "three").await;
     let version = here.store.version().await.unwrap();
     assert_eq!(there.listed().await.len(), 3);
-    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Tool("b")).await.unwrap(), 2);
+    assert_eq!(
+        there.store.forget_past_queries(&PastQueryFilter::Tool("b".to_owned())).await.unwrap(),
+        2
+    );
     assert_ne!(here.store.version().await.unwrap(), version);
     assert_eq!(here.kept("t").await, ["a: one 1.00"]);
-    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 1);
+    assert_eq!(there.store.forget_past_queries(&PastQueryFilter::Every).await.unwrap(), 1);
     let version = here.store.version().await.unwrap();
-    assert_eq!(there.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 0);
+    assert_eq!(there.store.forget_past_queries(&PastQueryFilter::Every).await.unwrap(), 0);
     assert_eq!(here.store.version().await.unwrap(), version, "nothing has changed");
 }
 
@@ -164,7 +167,8 @@ async fn searches_that_led_nowhere_are_kept_apart_and_in_bounds() {
         query: format!("nobody serves {number}"),
         at: past.clock.now(),
     };
-    let listed = || async { past.store.past_queries(PastQueryFilter::Missed, 1000).await.unwrap() };
+    let listed =
+        || async { past.store.past_queries(&PastQueryFilter::Missed, 1000).await.unwrap() };
     for number in 0..250 {
         past.store.note(missed(number));
         let query = missed(number).query;
@@ -179,8 +183,8 @@ async fn searches_that_led_nowhere_are_kept_apart_and_in_bounds() {
     let tenant = Tenant::new("user:ann");
     let kept = past.store.kept(&tenant).await.unwrap();
     assert_eq!(kept.len(), 1, "nobody ranks by them");
-    let learnt = past.store.past_queries(PastQueryFilter::Every, 1000).await.unwrap();
+    let learnt = past.store.past_queries(&PastQueryFilter::Every, 1000).await.unwrap();
     assert_eq!(learnt.len(), 1, "they are no past queries of a tool");
-    assert_eq!(past.store.forget_past_queries(PastQueryFilter::Every).await.unwrap(), 201);
+    assert_eq!(past.store.forget_past_queries(&PastQueryFilter::Every).await.unwrap(), 201);
     assert!(listed().await.is_empty());
 }

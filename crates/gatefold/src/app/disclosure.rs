@@ -7,6 +7,7 @@ use gatefold_disclose::{
     AutoDisclosure, ClientLimits, Disclosure, Gateway, GatewayLimits, IntentDisclosure,
     NamespaceDisclosure, Reply, Step, Surface, TopLevelCall, TypedDisclosure, UsageError,
 };
+use gatefold_dispatch::PinnedTurn;
 use gatefold_exchange::{
     AgentProfile, AgentProfiles, Disclosures, NamingScheme, Scope, SelectionSettings, Turn,
     UnknownDisclosure,
@@ -137,6 +138,21 @@ pub enum NoSurfaceError {
 }
 
 impl App {
+    /// A turn for the local user, over what the configured sources offer. The tool that reads large
+    /// results is the gateway's own, and is shown to models alone.
+    pub fn pin(&self) -> PinnedTurn {
+        self.pin_for(self.local_user())
+    }
+
+    /// The same for another principal.
+    pub fn pin_for(&self, principal: Arc<Principal>) -> PinnedTurn {
+        let pinned = self.exchange.pin(principal);
+        match self.results.domain() {
+            Some(own) => pinned.without(&own),
+            None => pinned,
+        }
+    }
+
     /// What a model sees first under the default disclosure.
     pub fn surface(&self) -> Surface {
         let turn =

@@ -1,8 +1,7 @@
 //! Access tokens as people are shown them.
 
-use gatefold_core::{Timestamp, TokenId, UserId};
-use gatefold_store::{AccessTokenRecord, FamilyRow};
-use serde::Serialize;
+use gatefold_core::Timestamp;
+use gatefold_operations::{AccessTokenRecord, SignedInClient};
 
 use crate::cli::output::Style;
 use crate::cli::table::Table;
@@ -31,38 +30,6 @@ pub(super) fn lines(records: &[AccessTokenRecord], now: Timestamp, style: Style)
         ]);
     }
     table.lines(style)
-}
-
-/// A client that somebody let in.
-#[derive(Debug, Serialize)]
-pub(super) struct SignedInClient {
-    id: TokenId,
-    name: String,
-    /// What it is known by: the address of its metadata, or its registration.
-    client: String,
-    user: UserId,
-    /// The address that it may use, and all below.
-    resource: String,
-    read_only: bool,
-    created_at: Timestamp,
-    expires_at: Timestamp,
-    last_used: Option<Timestamp>,
-}
-
-impl SignedInClient {
-    pub(super) fn of(family: FamilyRow) -> Self {
-        Self {
-            id: family.id,
-            name: family.client_name,
-            client: family.client,
-            user: family.user,
-            resource: family.resource,
-            read_only: family.scopes == "mcp:read",
-            created_at: family.created_at,
-            expires_at: family.expires_at,
-            last_used: family.last_used,
-        }
-    }
 }
 
 /// A table of clients.
@@ -121,7 +88,7 @@ fn cut(at: Timestamp, length: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gatefold_core::AgentId;
+    use gatefold_core::{AgentId, TokenId, UserId};
 
     use super::*;
 

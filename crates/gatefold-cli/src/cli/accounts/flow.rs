@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use gatefold::{App, Environment, RedirectListener};
 use gatefold_oauth::{DeviceSignIn, Grant, Redirect, RedirectAnswer, SignIn, SignInError};
+use gatefold_operations::{AccountTarget, OperationError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::browser;
-use super::target::AccountTarget;
-use super::{ANSWER_DEADLINE, Login, explained};
+use super::{ANSWER_DEADLINE, Login, browser};
 use crate::cli::output::Output;
 
 /// How long a person may take.
@@ -29,14 +28,14 @@ pub(super) async fn run(
 ) -> anyhow::Result<bool> {
     let deadline = Instant::now() + ANSWER_DEADLINE;
     let begun = app.accounts().begin(&target.site, &target.place, deadline).await;
-    let Some(sign_in) = begun.map_err(explained)? else { return Ok(false) };
+    let Some(sign_in) = begun.map_err(OperationError::from)? else { return Ok(false) };
     let grant = if login.device {
         on_device(sign_in, output).await
     } else {
         in_browser(sign_in, login, environment, output).await
     };
-    let grant = grant.map_err(explained)?;
-    app.accounts().keep(&target.place, &grant).await.map_err(explained)?;
+    let grant = grant.map_err(OperationError::from)?;
+    app.accounts().keep(&target.place, &grant).await.map_err(OperationError::from)?;
     Ok(true)
 }
 

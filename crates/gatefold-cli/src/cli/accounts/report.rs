@@ -3,105 +3,22 @@
 use std::process::ExitCode;
 
 use gatefold::App;
-use gatefold_core::{CallError, Timestamp};
-use gatefold_oauth::SignInError;
-use serde::Serialize;
+use gatefold_core::CallError;
+use gatefold_operations::{AccountReport, AccountState, AccountTarget, SignedOut};
 use serde_json::json;
 
-use super::target::AccountTarget;
 use crate::cli::failure::with_help;
 use crate::cli::output::Output;
 use crate::cli::table::{Table, number_of};
 
-/// One sign-in, as it is listed.
-#[derive(Debug, Serialize)]
-pub(super) struct AccountReport {
-    source: String,
-    /// Whose it is. None if everybody shares it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<String>,
-    state: AccountState,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    issuer: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    scopes: Vec<String>,
-    /// Further scopes that the server wanted for something that was tried.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    wanted: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signed_in_at: Option<Timestamp>,
-    /// When the present token ends. With `refreshes`, another one follows by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token_ends_at: Option<Timestamp>,
-    refreshes: bool,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum AccountState {
-    SignedIn,
-    NeedsSignIn,
-    /// It works, and a new sign-in would give more rights.
-    WantsMore,
-    /// What is kept cannot be read.
-    Unreadable,
-    /// The configuration has no such source any more.
-    Orphaned,
-}
-
-impl AccountState {
-    fn words(self) -> &'static str {
-        match self {
-            Self::SignedIn => "signed in",
-            Self::NeedsSignIn => "needs a sign-in",
-            Self::WantsMore => "wants more rights",
-            Self::Unreadable => "cannot be read",
-            Self::Orphaned => "source is gone",
-        }
+fn words(state: AccountState) -> &'static str {
+    match state {
+        AccountState::SignedIn => "signed in",
+        AccountState::NeedsSignIn => "needs a sign-in",
+        AccountState::WantsMore => "wants more rights",
+        AccountState::Unreadable => "cannot be read",
+        AccountState::Orphaned => "source is gone",
     }
-}
-
-/// Every sign-in that is kept.
-pub(super) async fn accounts(app: &App) -> Result<Vec<AccountReport>, SignInError> {
-    let (accounts, config) = (app.accounts(), app.config());
-    let places = accounts.grants().places().await.map_err(SignInError::Store)?;
-    let mut reports = Vec::new();
-    for place in places {
-        let source = config.sources.iter().find(|source| source.domain == place.domain);
-        let user = place.identity.user().map(ToString::to_string);
-        let mut report = AccountReport {
-            source: source.map_or_else(|| place.domain.to_string(), |it| it.origin.key.clone()),
-            user,
-            state: AccountState::Unreadable,
-            issuer: None,
-            scopes: Vec::new(),
-            wanted: Vec::new(),
-            signed_in_at: None,
-            token_ends_at: None,
-            refreshes: false,
-        };
-        if let Ok(Some(kept)) = accounts.kept(&place).await {
-            let grant = kept.grant;
-            let site = source.and_then(|source| app.site(source));
-            let is_same = site.as_ref().map(|site| site.url.as_str() == grant.site);
-            report.state = match (is_same, &grant.tokens) {
-                (None, _) => AccountState::Orphaned,
-                (Some(false), _) | (_, None) => AccountState::NeedsSignIn,
-                (Some(true), Some(_)) if !grant.wanted.is_empty() => AccountState::WantsMore,
-                (Some(true), Some(_)) => AccountState::SignedIn,
-            };
-            let tokens = grant.tokens.as_ref();
-            report.token_ends_at = tokens.and_then(|tokens| tokens.expires_at);
-            report.refreshes = tokens.is_some_and(|tokens| tokens.refresh.is_some());
-            let given = tokens.and_then(|tokens| tokens.scopes.clone());
-            report.scopes = given.unwrap_or(grant.scopes);
-            report.issuer = Some(grant.issuer);
-            report.wanted = grant.wanted;
-            report.signed_in_at = Some(grant.signed_in_at);
-        }
-        reports.push(report);
-    }
-    Ok(reports)
 }
 
 pub(super) fn print_accounts(accounts: &[AccountReport], output: &Output) {
@@ -113,8 +30,8 @@ pub(super) fn print_accounts(accounts: &[AccountReport], output: &Output) {
     let mut table = Table::new(&["source", "who", "state", "provider", "scopes"]).spare(&[4, 3]);
     for account in accounts {
         let state = match account.state {
-            AccountState::SignedIn => style.good(account.state.words()),
-            _ => style.bad(account.state.words()),
+            AccountState::SignedIn => style.good(words(account.state)),
+            _ => style.bad(words(account.state)),
         };
         table.row([
             style.strong(&account.source),
@@ -189,33 +106,27 @@ pub(super) fn not_needed(target: &AccountTarget, output: &Output) {
     }
 }
 
-pub(super) fn farewell(
-    target: &AccountTarget,
-    was_there: bool,
-    told: &Result<bool, SignInError>,
-    output: &Output,
-) {
-    let name = &target.site.name;
+pub(super) fn farewell(signed_out: &SignedOut, output: &Output) {
+    let SignedOut { source, user, was_signed_in, revoked, revocation_fault, .. } = signed_out;
     if output.is_json() {
-        let revoked = matches!(told, Ok(true));
         output.json(&json!({
-            "source": name,
-            "user": target.user(),
-            "was_signed_in": was_there,
+            "source": source,
+            "user": user,
+            "was_signed_in": was_signed_in,
             "revoked": revoked,
         }));
         return;
     }
-    if !was_there {
-        output.line(&format!("nobody was signed in at `{name}`"));
+    if !was_signed_in {
+        output.line(&format!("nobody was signed in at `{source}`"));
         return;
     }
-    output.line(&format!("signed out at `{name}`"));
-    match told {
-        Ok(true) => output.line("  the provider has ended the tokens, too"),
-        Ok(false) => output.line(
+    output.line(&format!("signed out at `{source}`"));
+    match revocation_fault {
+        Some(error) => output.line(&format!("  the provider could not be told: {error}")),
+        None if *revoked => output.line("  the provider has ended the tokens, too"),
+        None => output.line(
             "  the provider takes no notice of that; if you want to be sure, end the access of Gatefold there",
         ),
-        Err(error) => output.line(&format!("  the provider could not be told: {error}")),
     }
 }

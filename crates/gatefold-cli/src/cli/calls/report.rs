@@ -1,8 +1,6 @@
 //! Calls as people are shown them.
 
-use gatefold_catalog::Pattern;
-use gatefold_core::{Domain, ToolId};
-use gatefold_store::{CallRecord, DiscoveryReport};
+use gatefold_operations::{CallRecord, DiscoveryReport};
 
 use crate::cli::output::Style;
 use crate::cli::table::{Table, grouped};
@@ -117,19 +115,6 @@ pub(super) fn details(record: &CallRecord, style: Style) -> Vec<String> {
 /// A value that somebody else may have chosen: it takes no line of its own and has no colour.
 fn foreign(value: &str) -> String {
     visible::on_one_line(&visible::unpainted(value).0)
-}
-
-/// Whether a call is one of this tool, by the rules of
-/// [`CallFilter::tool`](gatefold_store::CallFilter).
-pub(super) fn is_of(record: &CallRecord, pattern: &str) -> bool {
-    let pattern = Pattern::new(pattern);
-    // The name of a short id is the id itself.
-    let short = record.tool.as_ref().zip(record.domain.as_deref().map(Domain::from_key));
-    let short = short.filter(|(id, domain)| !id.starts_with(&format!("{domain}__")));
-    let is_long_of = |(id, own): (&String, Domain)| {
-        ToolId::long_forms(&own, id).any(|form| pattern.matches(form.as_str()))
-    };
-    pattern.matches(tool(record)) || short.is_some_and(is_long_of)
 }
 
 fn tool(record: &CallRecord) -> &str {

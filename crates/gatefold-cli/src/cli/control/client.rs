@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use gatefold_operations::{AppRequest, Request};
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
@@ -53,14 +54,31 @@ impl RunningGateway {
     }
 
     /// Sends a request. An error is worded for the person at the command.
-    pub(in crate::cli) async fn ask<T: DeserializeOwned>(
+    pub(in crate::cli) async fn ask<R>(&self, request: &R) -> anyhow::Result<R::Answer>
+    where
+        R: Request<Answer: DeserializeOwned>,
+    {
+        self.ask_as(request).await
+    }
+
+    /// The same, with the answer as another type than the operation's: a gateway of another version
+    /// may not have all members of that.
+    pub(in crate::cli) async fn ask_as<T: DeserializeOwned>(
         &self,
-        request: &ControlRequest,
+        request: &impl Request,
     ) -> anyhow::Result<T> {
+        let request: AppRequest = request.clone().into();
         let deadline = match request {
-            ControlRequest::Tools(_) => WORK_DEADLINE,
-            _ => LOOK_DEADLINE,
+            AppRequest::ListTools(_)
+            | AppRequest::SearchTools(_)
+            | AppRequest::InspectTools(_)
+            | AppRequest::CallTool(_) => WORK_DEADLINE,
+            AppRequest::GetStatus(_)
+            | AppRequest::GetRecord(_)
+            | AppRequest::RefreshSource(_)
+            | AppRequest::ReadLog(_) => LOOK_DEADLINE,
         };
+        let request = &ControlRequest::Operation(request);
         let process = self.identity.process;
         let unanswered = |why: String| {
             with_help(

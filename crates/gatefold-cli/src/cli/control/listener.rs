@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold::App;
+use gatefold_operations::{AppOperations, Asker, Fault, OperationError};
 use serde_json::value::to_raw_value;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader,
@@ -22,9 +23,8 @@ use tokio_util::task::AbortOnDropHandle;
 use super::folder::{ControlFolder, socket_name};
 use super::{
     ControlReply, ControlRequest, GatewayIdentity, GatewayRole, LINE_DEADLINE, REQUEST_LIMIT_BYTES,
-    answers, client, real_path,
+    client, real_path,
 };
-use crate::cli::failure::with_help;
 use crate::cli::loopback;
 
 /// Connections at a time. Further ones wait to be accepted.
@@ -145,20 +145,22 @@ impl Answering {
     async fn reply(&self, line: &str) -> ControlReply {
         let Ok(request) = serde_json::from_str::<ControlRequest>(line) else {
             let version = env!("CARGO_PKG_VERSION");
-            let unknown = with_help(
-                format!("the gateway that runs, of version {version}, does not know this request"),
-                "restart it, so that both are of the same version",
-            );
-            return ControlReply::Fault(unknown.into());
+            let unknown = Fault::new(format!(
+                "the gateway that runs, of version {version}, does not know this request"
+            ));
+            let help = "restart it, so that both are of the same version";
+            return ControlReply::Fault(OperationError::Unavailable(unknown.with_help(help)));
         };
         let answer = match request {
-            ControlRequest::Identity => to_raw_value(&self.identity()).map_err(Into::into),
-            request => answers::answer(&self.app, request).await,
+            ControlRequest::Identity => {
+                Ok(to_raw_value(&self.identity()).expect("an identity is JSON"))
+            }
+            // Whoever can enter the folder of the socket runs the gateway.
+            ControlRequest::Operation(request) => {
+                request.answer(&AppOperations::new(&self.app, Asker::Operator, &())).await
+            }
         };
-        match answer {
-            Ok(answer) => ControlReply::Answer(answer),
-            Err(error) => ControlReply::Fault(error.into()),
-        }
+        answer.map_or_else(ControlReply::Fault, ControlReply::Answer)
     }
 
     fn identity(&self) -> GatewayIdentity {

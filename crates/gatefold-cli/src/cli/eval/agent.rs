@@ -18,6 +18,7 @@ use gatefold_catalog::SearchMode;
 use gatefold_core::{SystemClock, ToolName};
 use gatefold_exchange::{Disclosures, Scope};
 use gatefold_model::ModelClient;
+use gatefold_operations::complete;
 
 use super::EvalAgent;
 use super::encoder::{configured_model, examine, prepare};
@@ -45,7 +46,7 @@ pub(super) async fn run(
     examine(configured_model(shared, environment)?.as_ref(), environment).await?;
     let app = open(asked, shared, environment).await?;
     let progress = Progress::new(output, "learning");
-    let left_out = catalogue::complete(&app, &progress, |_| false).await;
+    let left_out = complete(&app, &progress, |_| false).await;
     catalogue::warn_of(&left_out, output);
     resolve_tools(&mut tasks, &app, output);
     drop(progress);

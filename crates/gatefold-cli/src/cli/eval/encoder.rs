@@ -13,8 +13,8 @@ use tokio::time::timeout;
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::with_help;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
-use crate::cli::{catalogue, paths};
+use crate::cli::paths;
+use crate::cli::progress::{Progress, READING};
 
 /// How long an encoder may take to read texts that it does not know yet.
 const READING_LIMIT: Duration = Duration::from_mins(10);
@@ -84,7 +84,7 @@ pub(super) async fn await_reading(
         }
     };
     let progress = Progress::new(output, "measuring");
-    let reading = progress.during(catalogue::READING, reading);
+    let reading = progress.during(READING, reading);
     timeout(READING_LIMIT, reading).await.map_err(|_| {
         let minutes = READING_LIMIT.as_secs() / 60;
         with_help(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use gatefold::files::create_private_directory;
 use gatefold::{EncoderTier, Environment};
 use gatefold_catalog::{Encoder, Scope, SearchMode, View, search};
 use gatefold_encoder::ModelPlace;
@@ -12,7 +13,6 @@ use gatefold_search::measure::{
     AnsweredRequest, DEPTH, Figures, ListedTool, Request, SetError, ask, read_requests, read_tools,
 };
 use gatefold_search::{Analysis, Entry, Index, SearchEvidence, SimilarityFn};
-use gatefold_store::create_private_directory;
 use serde::Serialize;
 
 use super::encoder::{await_reading, configured_model, examine, prepare};

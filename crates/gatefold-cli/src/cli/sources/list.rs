@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use clap::Args;
 use gatefold::Environment;
 use gatefold::config::{ConfigError, SourceConfig, SourceSection, load};
+use gatefold_operations::NO_SOURCE;
 use gatefold_setup as setup;
 use serde_json::{Value, json};
 
 use crate::cli::arguments::{Format, SharedOptions};
-use crate::cli::catalogue::NO_SOURCE;
 use crate::cli::output::{Output, Style};
 use crate::cli::table::Table;
 use crate::cli::visible::on_one_line;

@@ -6,10 +6,11 @@ use std::net::SocketAddr;
 use gatefold::Environment;
 use gatefold::config::load;
 use gatefold_http::HTTPS_ONLY;
+use gatefold_operations::GetStatus;
 use serde_json::Value;
 
 use crate::cli::arguments::SharedOptions;
-use crate::cli::control::{self, ControlRequest, GatewayIdentity, RunningGateway, START_HELP};
+use crate::cli::control::{self, GatewayIdentity, RunningGateway, START_HELP};
 use crate::cli::loopback;
 
 /// Which gateway to ask.
@@ -61,7 +62,7 @@ impl StatusInquiry<'_> {
         let Some((gateway, others)) = located.into_first() else {
             return Ok(self.elsewhere(silent).await);
         };
-        let status = gateway.ask(&ControlRequest::Status).await;
+        let status = gateway.ask_as(&GetStatus).await;
         let running = status.map_err(|error| {
             StatusUnavailable::new(error.to_string(), Some("see `gatefold doctor`"))
         });

@@ -1,0 +1,7 @@
+//! Every operation, against a state directory or an app.
+
+#![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
+
+mod app;
+mod gateway;
+mod state;
