@@ -92,6 +92,7 @@ fn deny(pattern: &&str) -> Rule {
         scope: Scope::Everywhere,
         entries: Entries::Every,
         pattern: Glob::new(*pattern),
+        unless: Vec::new(),
     }
 }
 
