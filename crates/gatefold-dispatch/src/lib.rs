@@ -30,6 +30,7 @@ mod searching;
 mod sign_in;
 mod source;
 mod stateless;
+mod tasks;
 mod unlisted;
 
 pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
@@ -72,5 +73,6 @@ pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, Stateless
 pub mod call_limits {
     pub use super::parking::{PARKED, PARKED_EACH};
     pub use super::records::RECORD_WAIT;
+    pub use super::tasks::{TASKS, TASKS_EACH};
     pub use super::unlisted::FIRST_LISTS;
 }

@@ -97,7 +97,7 @@ fn deny(pattern: &&str) -> Rule {
 }
 
 /// One source, and these rules.
-fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>) -> Setup {
+pub(crate) fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>) -> Setup {
     Setup {
         policy: Policy::new(rules),
         limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },
