@@ -52,11 +52,12 @@ pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
 pub use pinned::PinnedTurn;
 pub use ports::{
-    ApprovalKey, ApprovalState, Approvals, AuditError, AuditLog, AuditSlot, Credential,
-    CredentialError, CredentialRefusal, CredentialSet, Credentials, EventListener, IdentityScope,
-    KeptQuery, LearningPorts, MemoryShare, NewApproval, NoApprovals, NoCredentials, NoPastQueries,
-    NoUsedTools, PastQueries, PastUse, Peer, Ports, RefusalCause, SignInLink, StandingApproval,
-    StaticCredentials, USED_DAYS, USED_TOOLS, UsedTools, UtcDay,
+    ApprovalDecision, ApprovalFilter, ApprovalKey, ApprovalRecord, ApprovalState, Approvals,
+    AuditError, AuditLog, AuditSlot, Credential, CredentialError, CredentialRefusal, CredentialSet,
+    Credentials, EventListener, IdentityScope, KeptQuery, LearningPorts, MemoryShare, NewApproval,
+    NoApprovals, NoCredentials, NoPastQueries, NoUsedTools, PastQueries, PastUse, Peer, Ports,
+    RefusalCause, SignInLink, StandingApproval, StaticCredentials, USED_DAYS, USED_TOOLS,
+    UsedTools, UtcDay,
 };
 pub use records::{AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord};
 pub use results::{
