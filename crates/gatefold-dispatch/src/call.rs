@@ -70,12 +70,18 @@ impl PinnedTurn {
     ///
     /// A request that carries its resolved entry is not resolved again if this turn's view shows
     /// that entry. Any other request is resolved once.
+    ///
+    /// Calls of a turn within a call ([`NestedCaller::delegated_to`](crate::NestedCaller)) are
+    /// nested in it.
     pub async fn call(
         &self,
         request: impl Into<Request>,
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
+        if let Some(delegation) = &self.delegation {
+            return delegation.within.call_in(self.clone(), request.into(), resume, caller).await;
+        }
         let request = self.verified(request.into());
         let call = ActiveCall::outermost(self.clone(), request, caller);
         // Boxed because the futures that wait for it are moved as a whole, and more than once.
