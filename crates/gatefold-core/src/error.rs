@@ -4,7 +4,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::{
-    AnswerFault, ApprovalId, CallEffect, Domain, RuleId, ToolId, ToolName, UnsentCause, with_causes,
+    AgentId, AnswerFault, ApprovalId, CallEffect, Domain, RuleId, ToolId, ToolName, UnsentCause,
+    with_causes,
 };
 
 /// Any error, kept for the operator of the gateway.
@@ -127,6 +128,9 @@ pub enum CallError {
     TooDeep { limit: usize },
     #[error("`{tool}` is already being called further up")]
     Cycle { tool: ToolId },
+    /// A call that an agent's turn makes within another call asked to delegate again.
+    #[error("`{agent}` was not asked: an agent that was delegated to cannot delegate again")]
+    DelegatedTwice { agent: AgentId },
     #[error("the call could not be recorded, so nothing was sent; try again shortly")]
     Audit(#[source] BoxError),
 }
@@ -351,7 +355,7 @@ impl CallError {
             Self::Unasked { .. } | Self::Unanswered { .. } => "unanswered",
             Self::TooLarge { .. } => "too_large",
             Self::Protocol { .. } => "protocol",
-            Self::TooDeep { .. } | Self::Cycle { .. } => "nesting",
+            Self::TooDeep { .. } | Self::Cycle { .. } | Self::DelegatedTwice { .. } => "nesting",
             Self::Audit(_) => "audit",
         })
     }

@@ -7,7 +7,7 @@
 //! 3. [`record`]: its record opens, before anything is sent.
 //! 4. [`send`]: past circuit breaker and bulkhead to its source, under its deadline.
 //! 5. [`ask`]: what its source asks the client meanwhile; [`park`]: how it waits for a client that
-//!    answers with another request.
+//!    answers with another request, or goes on as a [`task`] that its client comes back for.
 //! 6. [`settle`]: its outcome, sealed where it is to continue, and the end of its record.
 //!
 //! [`nest`] begins the calls that a source makes during one of its own: they take the same way.
@@ -24,6 +24,7 @@ mod record;
 mod resolve;
 mod send;
 mod settle;
+mod task;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,12 +70,18 @@ impl PinnedTurn {
     ///
     /// A request that carries its resolved entry is not resolved again if this turn's view shows
     /// that entry. Any other request is resolved once.
+    ///
+    /// Calls of a turn within a call ([`NestedCaller::delegated_to`](crate::NestedCaller)) are
+    /// nested in it.
     pub async fn call(
         &self,
         request: impl Into<Request>,
         resume: Option<Resume>,
         caller: Caller,
     ) -> Result<Outcome, CallError> {
+        if let Some(delegation) = &self.delegation {
+            return delegation.within.call_in(self.clone(), request.into(), resume, caller).await;
+        }
         let request = self.verified(request.into());
         let call = ActiveCall::outermost(self.clone(), request, caller);
         // Boxed because the futures that wait for it are moved as a whole, and more than once.

@@ -93,25 +93,33 @@ impl EventListener for mpsc::Sender<Event> {
     }
 }
 
+/// A listener, and whether it wants to hear of progress.
+#[derive(Clone)]
+struct Listener {
+    hears: Arc<dyn EventListener>,
+    wants_progress: bool,
+}
+
 /// A listener that a later request may replace.
-type CurrentListener = Mutex<Option<Arc<dyn EventListener>>>;
+type CurrentListener = Mutex<Option<Listener>>;
 
 /// Where the events of one call go. Bounded: a slow listener misses some.
 #[derive(Clone, Default)]
-pub struct EventSink {
-    listener: Option<Arc<CurrentListener>>,
-    hears_progress: bool,
-}
+pub struct EventSink(Option<Arc<CurrentListener>>);
 
 impl EventSink {
     pub fn new(listener: impl EventListener) -> Self {
-        let listener: Arc<dyn EventListener> = Arc::new(listener);
-        Self { listener: Some(Arc::new(Mutex::new(Some(listener)))), hears_progress: true }
+        Self::of(listener, true)
     }
 
     /// A sink for a caller that did not ask for progress.
     pub fn without_progress(listener: impl EventListener) -> Self {
-        Self { hears_progress: false, ..Self::new(listener) }
+        Self::of(listener, false)
+    }
+
+    fn of(listener: impl EventListener, wants_progress: bool) -> Self {
+        let listener = Listener { hears: Arc::new(listener), wants_progress };
+        Self(Some(Arc::new(Mutex::new(Some(listener)))))
     }
 
     /// A sink without a listener.
@@ -121,35 +129,34 @@ impl EventSink {
 
     /// A separate sink with the same listener, which can be redirected.
     pub(crate) fn redirectable(&self) -> Self {
-        let listener = Some(Arc::new(Mutex::new(self.current())));
-        Self { listener, hears_progress: self.hears_progress }
+        Self(Some(Arc::new(Mutex::new(self.current()))))
     }
 
     /// Sends events from now on to the listener of another sink.
     pub(crate) fn redirect(&self, to: &Self) {
-        if let Some(own) = &self.listener {
+        if let Some(own) = &self.0 {
             let listener = to.current();
             *lock(own) = listener;
         }
     }
 
-    fn current(&self) -> Option<Arc<dyn EventListener>> {
-        self.listener.as_ref().and_then(|own| lock(own).clone())
+    fn current(&self) -> Option<Listener> {
+        self.0.as_ref().and_then(|own| lock(own).clone())
     }
 
     /// Whether anybody listens for progress.
     pub fn hears_progress(&self) -> bool {
-        self.hears_progress && self.current().is_some_and(|listener| !listener.is_gone())
+        self.current().is_some_and(|current| current.wants_progress && !current.hears.is_gone())
     }
 
     pub fn send(&self, event: Event) {
         if let Some(listener) = self.current() {
-            listener.hear(event);
+            listener.hears.hear(event);
         }
     }
 }
 
-fn lock(own: &CurrentListener) -> MutexGuard<'_, Option<Arc<dyn EventListener>>> {
+fn lock(own: &CurrentListener) -> MutexGuard<'_, Option<Listener>> {
     own.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

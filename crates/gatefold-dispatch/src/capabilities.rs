@@ -1,5 +1,6 @@
 //! What a client can be asked: the questions, and what it declared that it can answer.
 
+use gatefold_catalog::object_fields;
 use gatefold_core::ClientAbilities;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -23,7 +24,11 @@ pub struct ClientCapabilities {
     sampling: bool,
     sampling_tools: bool,
     roots: bool,
+    tasks: bool,
 }
+
+/// The extension with which clients follow calls that go on as tasks (SEP-2663).
+const TASKS: &str = "io.modelcontextprotocol/tasks";
 
 #[derive(Deserialize, Default)]
 struct DeclaredCapabilities<'a> {
@@ -33,6 +38,8 @@ struct DeclaredCapabilities<'a> {
     sampling: Option<Sampling<'a>>,
     #[serde(borrow, default)]
     roots: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    extensions: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -69,6 +76,7 @@ impl ClientCapabilities {
             sampling: declared.sampling.is_some(),
             sampling_tools: declared.sampling.is_some_and(|sampling| sampling.tools.is_some()),
             roots: declared.roots.is_some(),
+            tasks: declared.extensions.is_some_and(has_tasks),
         }
     }
 
@@ -80,6 +88,11 @@ impl ClientCapabilities {
     /// Whether the client can be asked anything at all.
     pub fn answers_anything(&self) -> bool {
         self.form || self.url || self.sampling || self.roots
+    }
+
+    /// Whether the client follows a call that goes on as a task.
+    pub fn follows_tasks(&self) -> bool {
+        self.tasks
     }
 
     /// What the client can be asked, as far as servers may list their tools by it.
@@ -122,6 +135,7 @@ impl Default for ClientCapabilities {
             sampling: false,
             sampling_tools: false,
             roots: false,
+            tasks: false,
         }
     }
 }
@@ -129,6 +143,11 @@ impl Default for ClientCapabilities {
 fn has(params: &RawValue, key: &str, text: &str) -> bool {
     let params = serde_json::from_str::<serde_json::Value>(params.get());
     params.is_ok_and(|params| params.get(key).and_then(|value| value.as_str()) == Some(text))
+}
+
+fn has_tasks(extensions: &RawValue) -> bool {
+    let fields = object_fields(extensions.get()).unwrap_or_default();
+    fields.iter().any(|(key, _)| key == TASKS)
 }
 
 fn has_tools(params: &RawValue) -> bool {
@@ -149,6 +168,20 @@ mod tests {
         let question = Question { method: method.to_owned(), params: raw(params) };
         let capabilities = ClientCapabilities::read(&raw(declared));
         assert_eq!(capabilities.lacks(&question), lacks, "{declared} {method} {params}");
+    }
+
+    #[test]
+    fn a_client_follows_tasks_if_it_declared_the_extension() {
+        for (declared, expected) in [
+            (r#"{"extensions":{"io.modelcontextprotocol/tasks":{}}}"#, true),
+            (r#"{"extensions":{"io.modelcontextprotocol/ui":{}}}"#, false),
+            (r#"{"extensions":7,"roots":{}}"#, false),
+            ("{}", false),
+        ] {
+            let capabilities = ClientCapabilities::read(&raw(declared));
+            assert_eq!(capabilities.follows_tasks(), expected, "{declared}");
+        }
+        check(r#"{"extensions":7,"roots":{}}"#, "roots/list", "{}", None);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::first_lists::FirstLists;
 use crate::parking::ParkedCalls;
 use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
 use crate::searching::SearchPlaces;
+use crate::tasks::RunningTasks;
 use crate::{Counters, Peer, Ports};
 
 /// Holds the current runtime and begins calls on it.
@@ -26,6 +27,8 @@ pub struct Dispatcher {
     epochs: watch::Sender<u64>,
     /// The calls that wait for their clients' answers.
     pub(crate) parking: Arc<ParkedCalls>,
+    /// The calls that go on as tasks.
+    pub(crate) tasks: Arc<RunningTasks>,
     /// Where long searches run.
     pub(crate) searches: SearchPlaces,
     /// The sources that are being asked what they offer somebody.
@@ -67,6 +70,7 @@ impl Dispatcher {
             replacing: Mutex::default(),
             epochs: watch::Sender::new(0),
             parking: Arc::default(),
+            tasks: Arc::default(),
             searches: SearchPlaces::default(),
             first_lists: FirstLists::default(),
             owner: fastrand::u64(..),
@@ -122,9 +126,11 @@ impl Dispatcher {
         self.updates.subscribe()
     }
 
-    /// Cancels the parked calls of some principals: those who cannot come back for them.
+    /// Cancels the parked calls and the tasks of some principals: those who cannot come back for
+    /// them.
     pub fn end_parked(&self, of: impl Fn(&Principal) -> bool) {
-        self.parking.end(of);
+        self.parking.end(&of);
+        self.tasks.end(of);
     }
 
     /// Calls that wait for their clients to come back with answers.
@@ -171,6 +177,7 @@ impl Dispatcher {
         self.watchers.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.closing.cancel();
         self.parking.close();
+        self.tasks.close();
         let slots = self.runtime.load().slots.clone();
         join_all(slots.values().map(|slot| slot.setup.source.clone().close())).await;
         self.retiring.close();

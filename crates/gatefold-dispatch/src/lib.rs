@@ -30,6 +30,7 @@ mod searching;
 mod sign_in;
 mod source;
 mod stateless;
+mod tasks;
 mod unlisted;
 
 pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
@@ -51,11 +52,12 @@ pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
 pub use pinned::PinnedTurn;
 pub use ports::{
-    ApprovalKey, ApprovalState, Approvals, AuditError, AuditLog, AuditSlot, Credential,
-    CredentialError, CredentialRefusal, CredentialSet, Credentials, EventListener, IdentityScope,
-    KeptQuery, LearningPorts, MemoryShare, NewApproval, NoApprovals, NoCredentials, NoPastQueries,
-    NoUsedTools, PastQueries, PastUse, Peer, Ports, RefusalCause, SignInLink, StandingApproval,
-    StaticCredentials, USED_DAYS, USED_TOOLS, UsedTools, UtcDay,
+    ApprovalDecision, ApprovalFilter, ApprovalKey, ApprovalRecord, ApprovalState, Approvals,
+    AuditError, AuditLog, AuditSlot, Credential, CredentialError, CredentialRefusal, CredentialSet,
+    Credentials, EventListener, IdentityScope, KeptQuery, LearningPorts, MemoryShare, NewApproval,
+    NoApprovals, NoCredentials, NoPastQueries, NoUsedTools, PastQueries, PastUse, Peer, Ports,
+    RefusalCause, SignInLink, StandingApproval, StaticCredentials, USED_DAYS, USED_TOOLS,
+    UsedTools, UtcDay,
 };
 pub use records::{AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord};
 pub use results::{
@@ -72,5 +74,6 @@ pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, Stateless
 pub mod call_limits {
     pub use super::parking::{PARKED, PARKED_EACH};
     pub use super::records::RECORD_WAIT;
+    pub use super::tasks::{TASKS, TASKS_EACH};
     pub use super::unlisted::FIRST_LISTS;
 }

@@ -1,5 +1,6 @@
 //! Calls that a source makes during one of its own, as the source sees them.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ pub struct NestedCaller {
 
 /// The call during which others are made. A source gets this and not the call itself, because calls know
 /// sources and not the other way round.
-pub(crate) trait OuterCall: Send + Sync {
+pub(crate) trait OuterCall: Any + Send + Sync {
     /// What the session has read in the meantime.
     fn label(&self) -> Label;
 
@@ -56,7 +57,8 @@ pub struct NestedOptions {
     /// The rights to keep; all others are given up. It cannot add rights that the principal does
     /// not have.
     pub rights: Option<Rights>,
-    /// The agent that acts.
+    /// The agent that acts, within what the outer call's may do: see [`NestedCaller::delegated_to`]
+    /// for one that acts by itself.
     pub agent: Option<AgentId>,
     /// Restricts the view to this domain.
     pub within: Option<Domain>,
@@ -67,6 +69,14 @@ pub struct NestedOptions {
 impl NestedCaller {
     pub(crate) fn new(lineage: Lineage, outer: Arc<dyn OuterCall>) -> Self {
         Self { lineage, outer }
+    }
+
+    pub(crate) fn outer(&self) -> &Arc<dyn OuterCall> {
+        &self.outer
+    }
+
+    pub(crate) fn own_lineage(&self) -> &Lineage {
+        &self.lineage
     }
 
     /// The call this one belongs to.

@@ -84,12 +84,27 @@ impl RunningCall {
 
     /// Continues with the answers of another request, whose listener gets the events.
     pub(crate) fn resume(&mut self, answers: &RawValue, events: &EventSink) {
+        self.tell(events);
+        self.answer(answers);
+    }
+
+    /// Sends its events from now on to the listener of this sink.
+    pub(crate) fn tell(&self, events: &EventSink) {
         self.events.redirect(events);
+    }
+
+    /// Gives its questions their answers, as far as there are some.
+    pub(crate) fn answer(&mut self, answers: &RawValue) {
         self.open.answer(answers);
     }
 
+    /// Whether the memory of its entrance has room for it among what waits.
+    pub(crate) fn may_wait(&self) -> bool {
+        self.memory.as_ref().is_none_or(|memory| memory.may_wait())
+    }
+
     /// Lets the call continue by itself while nobody follows it or listens to it.
-    fn detached(self) -> Self {
+    pub(crate) fn detached(self) -> Self {
         self.events.redirect(&EventSink::none());
         if self.is_detached {
             return self;
@@ -148,7 +163,7 @@ impl ParkedCalls {
         if own.count() >= PARKED_EACH {
             return Err(ParkingRefusal::Full);
         }
-        if running.memory.as_ref().is_some_and(|memory| !memory.may_wait()) {
+        if !running.may_wait() {
             return Err(ParkingRefusal::Full);
         }
         places.count += 1;

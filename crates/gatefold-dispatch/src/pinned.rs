@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use gatefold_catalog::{PastIndex, Request, View};
 use gatefold_core::{
-    CallError, ClientAbilities, Domain, Operation, Principal, Timestamp, ToolId, UpstreamIdentity,
+    CallError, ClientAbilities, Domain, Operation, Outcome, Principal, Resume, Timestamp, ToolId,
+    UpstreamIdentity,
 };
 use tokio::time::timeout;
 
@@ -26,6 +28,27 @@ pub struct PinnedTurn {
     /// Wider principals on whose behalf this one acts. Nothing may be done that is not granted to
     /// them too.
     pub(crate) on_behalf_of: Vec<Arc<Principal>>,
+    /// Where this turn belongs, if it is an agent's to which a call's source has delegated.
+    pub(crate) delegation: Option<Arc<Delegation>>,
+}
+
+/// Where an agent's turn within a call belongs.
+pub(crate) struct Delegation {
+    pub(crate) within: Box<dyn DelegatingCall>,
+    /// The source that delegated: the turn has nothing of it.
+    pub(crate) source: Domain,
+}
+
+/// The call that all calls of an agent's turn are nested in. A turn has this and not the call itself,
+/// because calls know turns and not the other way round.
+pub(crate) trait DelegatingCall: Send + Sync {
+    fn call_in(
+        &self,
+        turn: PinnedTurn,
+        request: Request,
+        resume: Option<Resume>,
+        caller: Caller,
+    ) -> BoxFuture<'_, Result<Outcome, CallError>>;
 }
 
 impl Dispatcher {
@@ -52,7 +75,16 @@ impl Dispatcher {
         let view = view.with_unlisted(runtime.unlisted());
         let dispatcher = self.clone();
         let on_behalf_of = Vec::new();
-        PinnedTurn { dispatcher, runtime, principal, client, catalogue, view, on_behalf_of }
+        PinnedTurn {
+            dispatcher,
+            runtime,
+            principal,
+            client,
+            catalogue,
+            view,
+            on_behalf_of,
+            delegation: None,
+        }
     }
 }
 
@@ -68,6 +100,14 @@ impl PinnedTurn {
         let policy = &self.runtime.policy;
         let view = self.catalogue.view(policy, principal, on_behalf_of, self.client);
         view.covered_by(&self.view).beside(&self.view)
+    }
+
+    /// The turn of an agent within a call, with the view that its own rules leave.
+    pub(crate) fn under(self, delegation: Arc<Delegation>) -> Self {
+        let policy = &self.runtime.policy;
+        let view = self.catalogue.view(policy, &self.principal, &self.on_behalf_of, self.client);
+        let view = view.with_unlisted(self.runtime.unlisted()).without(&delegation.source);
+        Self { view, delegation: Some(delegation), ..self }
     }
 
     /// The same turn, restricted to one domain. `None` if the principal sees no such domain.

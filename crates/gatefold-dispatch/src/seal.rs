@@ -144,6 +144,12 @@ pub(crate) fn principal_digest(principal: &Principal) -> Digest {
     digest(&told.expect("a principal has only string keys"))
 }
 
+/// Identifies a principal as somebody for whom a call is approved: with what it sent for sources,
+/// since that is who it is there, and with any token, since tokens are renewed.
+pub(crate) fn asker_digest(principal: &Principal) -> Digest {
+    principal_digest(&Principal { token: None, ..principal.clone() })
+}
+
 /// Identifies a principal, whatever it came with.
 pub(crate) fn person_digest(principal: &Principal) -> Digest {
     let who: (&UserId, _, _) = (&principal.user, &principal.organisation, &principal.agent);

@@ -7,11 +7,16 @@ use gatefold_catalog::Manifest;
 use gatefold_core::{AnswerFault, CallError, Digest, Domain, Outcome, Timestamp, UpstreamIdentity};
 use gatefold_policy::Permit;
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{EventSink, MemoryShare, NestedCaller, Peer, RequestMeta, ResultRoom};
+use crate::{
+    Answer, AskError, Caller, Event, EventSink, MemoryShare, NestedCaller, Peer, Question,
+    RequestMeta, ResultRoom,
+};
 
 /// Something that offers tools.
 ///
@@ -90,6 +95,14 @@ pub trait Source: Send + Sync + 'static {
     /// neither holds such a call back nor counts it: its answer says nothing about what the source
     /// reads from.
     fn answers_from_memory(&self, permit: &Permit) -> bool {
+        let _ = permit;
+        false
+    }
+
+    /// Whether this call of a tool may take so long that it goes on as a task, for a client that
+    /// follows tasks. Its source notices nothing of it: what it asks and tells reaches the client
+    /// through the task. A source whose calls do declares the extension in its manifest.
+    fn runs_as_task(&self, permit: &Permit) -> bool {
         let _ = permit;
         false
     }
@@ -224,4 +237,52 @@ pub struct CallContext {
     pub result_bytes: u64,
     /// Where to ask before reading on in a result that turns out to be large.
     pub room: ResultRoom,
+}
+
+impl CallContext {
+    /// Tells whoever follows the call how far it is, out of `total` if that is known.
+    pub fn progress(&self, done: u64, total: Option<u64>, message: &str) {
+        if !self.events.hears_progress() {
+            return;
+        }
+        let progress = Progress { progress: done, total, message };
+        self.events.send(Event::Progress(raw(&progress)));
+    }
+
+    /// Tells whoever follows the call something, with a severity in the protocol's words.
+    pub fn log(&self, level: &str, text: &str) {
+        self.events.send(Event::Log(raw(&json!({ "level": level, "data": text }))));
+    }
+
+    /// Asks the client behind the call, however it answers: over its connection, by repeating its
+    /// request, or through the task as which the call runs. Meanwhile the call's clock stands still
+    /// and its place at the source is free.
+    pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
+        self.peer.ask(question).await
+    }
+
+    /// The caller of calls that are made within this one: the same client follows them and is asked.
+    pub fn caller(&self) -> Caller {
+        Caller {
+            events: self.events.clone(),
+            peer: self.peer.clone(),
+            cancel: self.cancel.clone(),
+            meta: self.meta.clone(),
+            memory: self.memory.clone(),
+            ..Caller::silent()
+        }
+    }
+}
+
+/// Progress in the protocol's words.
+#[derive(Serialize)]
+struct Progress<'a> {
+    progress: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<u64>,
+    message: &'a str,
+}
+
+fn raw(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).expect("it has only text keys")
 }

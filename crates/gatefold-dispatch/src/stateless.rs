@@ -2,9 +2,8 @@
 //! [`Source`].
 //!
 //! An OpenAPI description, a database or a folder of skills describes what it offers and answers
-//! calls. It has no connection to keep open, no subscription and no question for the client. The
-//! adapter does everything else that a source must do: permits, storing the manifest, status,
-//! closing.
+//! calls. It has no connection to keep open and no subscription. The adapter does everything else
+//! that a source must do: permits, storing the manifest, status, closing.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
@@ -49,7 +48,9 @@ pub trait StatelessSource: Send + Sync + 'static {
         self.describe()
     }
 
-    /// Answers one call. Dropping the future cancels it.
+    /// Answers one call. Dropping the future cancels it. Meanwhile the context tells how far it is
+    /// ([`CallContext::progress`]), asks the client ([`CallContext::ask`]) and makes calls of its own
+    /// ([`CallContext::nested`]).
     ///
     /// The dispatcher refuses a result of more than `context.result_bytes`, so there is no point in
     /// reading further.
@@ -62,6 +63,13 @@ pub trait StatelessSource: Send + Sync + 'static {
     /// Whether it answers this call of a tool from what it has read already: see
     /// [`Source::answers_from_memory`].
     fn answers_from_memory(&self, tool: &str, arguments: &RawValue) -> bool {
+        let _ = (tool, arguments);
+        false
+    }
+
+    /// Whether this call of a tool may take so long that it goes on as a task: see
+    /// [`Source::runs_as_task`].
+    fn runs_as_task(&self, tool: &str, arguments: &RawValue) -> bool {
         let _ = (tool, arguments);
         false
     }
@@ -417,6 +425,15 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
         match &*permit.call().operation {
             Operation::Tool { arguments, .. } => {
                 self.inner.answers_from_memory(&permit.target().name, arguments)
+            }
+            _ => false,
+        }
+    }
+
+    fn runs_as_task(&self, permit: &Permit) -> bool {
+        match &*permit.call().operation {
+            Operation::Tool { arguments, .. } => {
+                self.inner.runs_as_task(&permit.target().name, arguments)
             }
             _ => false,
         }

@@ -121,6 +121,9 @@ impl PinnedTurn {
     fn again(&self) -> Self {
         let mut turn = self.dispatcher.pin_for(self.principal.clone(), self.client);
         turn.on_behalf_of.clone_from(&self.on_behalf_of);
+        if let Some(delegation) = &self.delegation {
+            turn = turn.under(delegation.clone());
+        }
         let (used, registered) = (self.view.used().clone(), self.view.registered().clone());
         turn.view = turn.view.with_used(used).with_registered(registered);
         turn

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use gatefold_catalog::address;
-use gatefold_core::{AgentId, BoxError, ClientName, Domain, Principal, Tenant};
-use gatefold_dispatch::{Dispatcher, PinnedTurn};
+use gatefold_core::{AgentId, BoxError, CallError, ClientName, Domain, Principal, Tenant};
+use gatefold_dispatch::{Dispatcher, NestedCaller, PinnedTurn};
 
 use crate::audience::{Choice, Generation};
 use crate::learning::Learning;
@@ -170,6 +170,26 @@ impl Exchange {
             Scope::Source(domain) => pinned.within(domain)?,
         };
         Some(Turn::new(self.shared.clone(), audience, pinned))
+    }
+
+    /// Begins a turn of an agent within a call, for the source that holds the call and delegates to
+    /// the agent: with the agent's surface and its own rules, for the user of that call and under
+    /// what its token leaves. A hidden agent and a missing one look the same.
+    pub fn delegate(
+        &self,
+        call: &NestedCaller,
+        agent: &AgentId,
+        disclosure: Option<&str>,
+    ) -> Result<Turn, CallError> {
+        let pinned = call.delegated_to(agent)?;
+        let unknown = |kind, name: &str| CallError::Unknown { kind, name: name.to_owned() };
+        let hidden = || unknown("agent", agent.as_str());
+        let is_shown = self.shows_agent(pinned.principal(), agent);
+        let audience = is_shown.then(|| self.agent_audience(agent, disclosure)).flatten();
+        let audience = audience.ok_or_else(hidden)?;
+        let audience =
+            audience.map_err(|_| unknown("disclosure", disclosure.unwrap_or_default()))?.told_all();
+        Ok(Turn::new(self.shared.clone(), audience, self.shared.learning.with_past(pinned)))
     }
 
     /// Somebody's turn at the dispatcher, whose searches rank by what was learnt from use.

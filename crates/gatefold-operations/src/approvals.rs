@@ -10,7 +10,7 @@ pub const REASON_BYTES: usize = 500;
 
 /// What a person decided about one call.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct ApprovalDecision {
+pub struct DecideApproval {
     /// The id of the request, as a person typed it.
     pub id: String,
     pub verdict: Verdict,
@@ -58,10 +58,10 @@ impl StateOperations {
     /// Approves or denies one request.
     pub async fn decide(
         &self,
-        decision: &ApprovalDecision,
+        decision: &DecideApproval,
     ) -> Result<ApprovalRecord, OperationError> {
         self.asker.require_operator("approve or deny a call")?;
-        let ApprovalDecision { id, verdict, by } = decision;
+        let DecideApproval { id, verdict, by } = decision;
         match verdict {
             Verdict::Approve => {
                 self.approval(id).await?;

@@ -28,7 +28,7 @@ pub use app::{
     AppOperations, GetRecord, GetStatus, OperationObserver, ReadLog, RecordedCosts, RecordedState,
     RefreshSource,
 };
-pub use approvals::{ApprovalDecision, REASON_BYTES, Verdict};
+pub use approvals::{DecideApproval, REASON_BYTES, Verdict};
 pub use asker::Asker;
 pub use calls::{FollowedCalls, ListCalls};
 pub use catalogue::{LeftOutSource, NO_SOURCE, await_encoder, complete, without_domain};

@@ -1,18 +1,20 @@
-use std::cell::OnceCell;
-
 use gatefold_core::{
-    AgentId, Domain, EntryKind, Narrowing, OrganisationId, Principal, Right, RuleId, Target,
-    ToolId, UserId,
+    AgentId, Domain, EntryKind, EntryPattern as WrittenPattern, Narrowing, OrganisationId,
+    Principal, Right, RuleId, Target, UserId,
 };
 
 use crate::Glob;
 use crate::admission::{
     Admission, ApprovalRequest, Denial, Facts, Obligations, Permit, ResolvedCall,
 };
-use crate::uri::{Readings, UriPattern};
+
+use self::index::RuleIndex;
+use self::subject::{CompiledRule, EntryPattern, Subject};
 
 mod foresight;
+mod index;
 mod narrowing;
+mod subject;
 
 /// What a rule does to the entries it matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,6 +123,9 @@ pub struct Rule {
     /// Compared with a tool's or a prompt's name, or with every way in which a server may read a
     /// resource's URI.
     pub pattern: Glob,
+    /// What matches one of these is not meant, though it matches the pattern. They are compared
+    /// with the same names.
+    pub unless: Vec<WrittenPattern>,
 }
 
 impl Rule {
@@ -153,82 +158,6 @@ fn is_in_reach(entries: Entries, scope: &Scope, target: &Target) -> bool {
         }
 }
 
-/// What patterns are compared with, computed when first needed.
-struct Subject<'a> {
-    target: &'a Target,
-    /// For a tool or a prompt: its names beside its id.
-    names: OnceCell<Vec<ToolId>>,
-    /// For a resource: the readings of its own URI, and of its address behind the gateway.
-    own: OnceCell<Readings>,
-    public: OnceCell<Readings>,
-}
-
-impl<'a> Subject<'a> {
-    fn new(target: &'a Target) -> Self {
-        let (names, own, public) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { target, names, own, public }
-    }
-
-    /// Whether a pattern of this effect matches the target.
-    fn is_meant(&self, scope: &Scope, pattern: &EntryPattern, effect: Effect) -> bool {
-        if self.target.kind != EntryKind::Resource {
-            return self.is_named(scope, &pattern.name, effect);
-        }
-        let readings = match scope {
-            Scope::Domain(_) => self.own(),
-            Scope::Everywhere => {
-                self.public.get_or_init(|| self.own().clone().behind_id_of(self.target))
-            }
-        };
-        pattern.uri.as_ref().is_some_and(|uri| match effect {
-            Effect::Allow => uri.means(readings),
-            Effect::Ask | Effect::Deny => uri.may_mean(readings),
-        })
-    }
-
-    /// Whether a tool or a prompt matches, by its own name or by any name that belongs only to its
-    /// domain.
-    fn is_named(&self, scope: &Scope, pattern: &Glob, effect: Effect) -> bool {
-        let Target { domain, name, .. } = self.target;
-        if let Scope::Domain(_) = scope {
-            let rest = pattern.as_str().strip_prefix(domain.as_str());
-            let is_long = rest.is_some_and(|rest| rest.starts_with("__"));
-            return pattern.matches(name) || is_long && self.goes_by(pattern);
-        }
-        // Somebody who writes `{domain}__*` means everything in the domain, including short ids.
-        // If a longer domain is configured later, that must not lift a denial.
-        self.goes_by(pattern)
-            || effect != Effect::Allow
-                && name.starts_with(domain.as_str())
-                && pattern.matches(ToolId::of(domain, name).as_str())
-    }
-
-    fn goes_by(&self, pattern: &Glob) -> bool {
-        let others = || self.names.get_or_init(|| self.target.other_names().collect());
-        pattern.matches(self.target.id.as_str())
-            || others().iter().any(|name| pattern.matches(name.as_str()))
-    }
-
-    fn own(&self) -> &Readings {
-        self.own.get_or_init(|| Readings::of(&self.target.name))
-    }
-}
-
-/// A pattern in the forms that are compared with names and, if it can be about resources, with
-/// URIs.
-#[derive(Debug, Clone)]
-struct EntryPattern {
-    name: Glob,
-    uri: Option<UriPattern>,
-}
-
-impl EntryPattern {
-    fn new(entries: Entries, pattern: &Glob) -> Self {
-        let may_be_uri = matches!(entries, Entries::Every | Entries::Only(EntryKind::Resource));
-        Self { name: pattern.clone(), uri: may_be_uri.then(|| UriPattern::new(pattern)) }
-    }
-}
-
 /// The rules in force.
 ///
 /// Deny wins over ask, and ask over allow. Where an allow rule applies to a domain, entries that no
@@ -237,8 +166,9 @@ impl EntryPattern {
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     rules: Vec<Rule>,
-    /// The patterns of the rules, in their order.
-    patterns: Vec<EntryPattern>,
+    /// The same rules as they are matched, in their order.
+    compiled: Vec<CompiledRule>,
+    index: RuleIndex,
     /// The indexes of the rules that do not apply to everybody.
     narrow: Vec<usize>,
     /// Whether any rule asks for approval.
@@ -279,6 +209,7 @@ const NOT_LISTED: &str = "allow-list";
 /// The rule to name for an entry that the caller's token leaves out.
 const NOT_IN_TOKEN: &str = "token";
 
+#[derive(Debug, PartialEq, Eq)]
 enum Verdict<'a> {
     Allowed(Option<&'a RuleId>),
     Ask(&'a RuleId),
@@ -301,8 +232,9 @@ impl Policy {
     pub fn new(rules: Vec<Rule>) -> Self {
         let narrow = (0..rules.len()).filter(|at| !rules[*at].who.is_everybody()).collect();
         let asks = rules.iter().any(|rule| rule.effect == Effect::Ask);
-        let patterns = rules.iter().map(|rule| EntryPattern::new(rule.entries, &rule.pattern));
-        Self { patterns: patterns.collect(), rules, narrow, asks, obligations: Vec::new() }
+        let compiled = rules.iter().map(CompiledRule::new).collect();
+        let index = RuleIndex::of(&rules);
+        Self { rules, compiled, index, narrow, asks, obligations: Vec::new() }
     }
 
     /// The same rules, with obligations for the calls that they admit. This makes nothing visible
@@ -325,11 +257,10 @@ impl Policy {
         let mut is_about_some = vec![false; self.rules.len()];
         for target in targets {
             let subject = Subject::new(target);
-            let rules = self.rules.iter().zip(&self.patterns).zip(&mut is_about_some);
-            for ((rule, pattern), is_about_some) in rules {
-                *is_about_some = *is_about_some
+            for (at, rule, compiled) in self.rules_for(target) {
+                is_about_some[at] = is_about_some[at]
                     || rule.is_in_reach(target)
-                        && subject.is_meant(&rule.scope, pattern, Effect::Deny);
+                        && compiled.matches(&rule.scope, &subject, Effect::Deny);
             }
         }
         is_about_some
@@ -352,16 +283,17 @@ impl Policy {
     /// Whether the rules leave this principal anything that a source may list or answer: for sources
     /// that have listed nothing. In doubt they do.
     pub fn may_show(&self, principal: &Principal, domain: &Domain) -> bool {
-        foresight::may_show(&self.rules, principal, domain)
+        let rules: Vec<_> = self.index.about(domain).map(|at| &self.rules[at]).collect();
+        foresight::may_show(&rules, principal, domain)
     }
 
     /// Whether no rule hides the entry from anybody, whoever asks: for texts that everybody reads.
     pub fn is_seen_by_all(&self, target: &Target) -> bool {
         let subject = Subject::new(target);
         let (mut has_list, mut is_listed) = (false, false);
-        let rules = self.rules.iter().zip(&self.patterns);
-        for (rule, pattern) in rules.filter(|(rule, _)| rule.is_in_reach(target)) {
-            let is_match = || subject.is_meant(&rule.scope, pattern, rule.effect);
+        let rules = self.rules_for(target);
+        for (_, rule, compiled) in rules.filter(|(_, rule, _)| rule.is_in_reach(target)) {
+            let is_match = || compiled.matches(&rule.scope, &subject, rule.effect);
             match rule.effect {
                 Effect::Deny if is_match() => return false,
                 Effect::Allow => {
@@ -377,7 +309,7 @@ impl Policy {
     /// Whether any rule applies to this kind of entry in a domain, for this principal, or its token
     /// tells such entries apart.
     pub fn concerns(&self, principal: &Principal, target: &Target) -> bool {
-        self.rules.iter().any(|rule| rule.concerns(principal, target))
+        self.rules_for(target).any(|(_, rule, _)| rule.concerns(principal, target))
             || principal.narrowing().is_some_and(|own| narrowing::compares(own, target))
     }
 
@@ -435,24 +367,32 @@ impl Policy {
         })
     }
 
+    /// The rules that may be about a target, with their places, in no particular order.
+    fn rules_for(&self, target: &Target) -> impl Iterator<Item = (usize, &Rule, &CompiledRule)> {
+        self.index.about(&target.domain).map(|at| (at, &self.rules[at], &self.compiled[at]))
+    }
+
     fn verdict(&self, principal: &Principal, target: &Target) -> Verdict<'_> {
-        let mut strongest: Option<&Rule> = None;
+        let mut strongest: Option<(usize, &Rule)> = None;
         let (mut has_list, mut is_listed) = (false, false);
         let subject = Subject::new(target);
         if principal.narrowing().is_some_and(|own| !narrowing::leaves(own, &subject)) {
             return Verdict::Narrowed;
         }
-        let rules = self.rules.iter().zip(&self.patterns);
-        for (rule, pattern) in rules.filter(|(rule, _)| rule.concerns(principal, target)) {
-            let is_match = subject.is_meant(&rule.scope, pattern, rule.effect);
+        let rules = self.rules_for(target);
+        for (at, rule, compiled) in rules.filter(|(_, rule, _)| rule.concerns(principal, target)) {
+            let is_match = compiled.matches(&rule.scope, &subject, rule.effect);
             let is_list = rule.effect == Effect::Allow;
             has_list |= is_list;
             is_listed |= is_list && is_match;
-            if is_match && strongest.is_none_or(|s| s.effect < rule.effect) {
-                strongest = Some(rule);
+            // Of several, the first one is named.
+            let is_stronger =
+                |(other, strongest): (usize, &Rule)| (strongest.effect, at) < (rule.effect, other);
+            if is_match && strongest.is_none_or(is_stronger) {
+                strongest = Some((at, rule));
             }
         }
-        match strongest {
+        match strongest.map(|(_, rule)| rule) {
             Some(Rule { effect: Effect::Deny, id, .. }) => Verdict::Hidden(Some(id)),
             // An ask rule narrows what is allowed: without this, asking for all writes would show
             // what an allow-list was written to hide.

@@ -5,68 +5,46 @@
 //! terminal decides. Each change is one statement or one immediate transaction, so when two
 //! processes race, only one change takes effect.
 
-use futures::future::BoxFuture;
-use gatefold_core::{AgentId, ApprovalId, BoxError, ClientName, OrganisationId, Timestamp};
-use gatefold_dispatch::{ApprovalKey, ApprovalState, Approvals, NewApproval, StandingApproval};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Connection as _, Row as _, SqliteConnection};
+mod ids;
+mod keeping;
+mod rows;
 
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use gatefold_core::{ApprovalId, BoxError, Timestamp};
+use gatefold_dispatch::{
+    ApprovalDecision, ApprovalFilter, ApprovalKey, ApprovalRecord, ApprovalState, Approvals,
+    NewApproval, StandingApproval,
+};
+use sqlx::{Connection as _, SqliteConnection};
+
+use self::ids::read_id;
+use self::rows::{COLUMNS, record, standing};
 use crate::database::millis;
 use crate::store::StoreInner;
 use crate::{Store, StoreError};
 
-/// The most requests that wait for a decision, in all and for one principal.
-const PENDING_IN_ALL: u32 = 1000;
-const PENDING_PER_PRINCIPAL: u32 = 100;
+/// How often whoever waits looks whether another process has decided.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How many used or expired requests are kept, and for how long, so that a late decision can be
 /// told what happened to its request.
 const FINISHED_IN_ALL: u32 = 1000;
 const FINISHED_AGE_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The longest arguments to store, in bytes. The caller's own limit is lower; this one bounds the
-/// file for any caller.
-const ARGUMENTS_LIMIT: usize = 64 * 1024;
-
 /// The longest value of any other field, in bytes.
 const TEXT_LIMIT: usize = 512;
-
-/// The symbols of an id: Crockford's base 32, which has no letters that look like digits.
-const SYMBOLS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-
-/// The symbols of an id, in two halves: 40 bits, so that the few thousand ids in a database hardly
-/// ever collide and cannot be guessed.
-const ID_SYMBOLS: usize = 8;
-
-/// How many ids to try if one is taken.
-const DRAWS: usize = 4;
-
-const PENDING: &str = "
-    UPDATE approvals SET requested_at = ?6, expires_at = max(expires_at, ?5)
-    WHERE principal = ?1 AND tool = ?2 AND definition = ?3 AND arguments_digest = ?4
-        AND state = 'pending' AND expires_at > ?6
-    RETURNING id";
-
-/// Counts the waiting requests: all of them, and those of one principal.
-const COUNT: &str = "
-    SELECT count(*), count(*) FILTER (WHERE principal = ?1) FROM approvals
-    WHERE state = 'pending' AND expires_at > ?2";
-
-const KEEP: &str = "
-    INSERT INTO approvals (
-        id, principal, tool, definition, arguments_digest, user, organisation, agent, client,
-        domain, rule, arguments, arguments_bytes, requested_at, expires_at, state
-    )
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, 'pending')
-    ON CONFLICT DO NOTHING";
 
 const FIND: &str = "
     SELECT id, state, decided_by, reason, expires_at FROM approvals
     WHERE principal = ?1 AND tool = ?2 AND definition = ?3 AND arguments_digest = ?4
         AND state <> 'used' AND expires_at > ?5
     ORDER BY decided_at DESC NULLS LAST, requested_at DESC LIMIT 1";
+
+const FIND_BY_ID: &str = "
+    SELECT id, state, decided_by, reason, expires_at FROM approvals
+    WHERE id = ?1 AND state <> 'used' AND expires_at > ?2";
 
 const CONSUME: &str = "
     UPDATE approvals SET state = 'used', used_at = ?2, arguments = NULL
@@ -80,14 +58,6 @@ const DECIDE: &str = "
         expires_at = ?5 + (expires_at - requested_at)
     WHERE id = ?1 AND state = 'pending' AND expires_at > ?5";
 
-const COLUMNS: &str = "
-    SELECT
-        id, iif(state <> 'used' AND expires_at <= ?1, 'expired', state) AS state, tool, domain,
-        rule, user, organisation, agent, client, arguments, arguments_bytes,
-        lower(hex(arguments_digest)) AS arguments_digest, requested_at, expires_at, decided_by,
-        decided_at, reason, used_at
-    FROM approvals";
-
 const ERASE_ARGUMENTS: &str =
     "UPDATE approvals SET arguments = NULL WHERE expires_at <= ?1 AND arguments IS NOT NULL";
 
@@ -98,47 +68,6 @@ const SWEEP: &str = "
             ORDER BY expires_at DESC LIMIT -1 OFFSET ?3
         )
     )";
-
-/// A request on record, for people. Its arguments may hold secrets, so it has no `Debug`.
-#[derive(Clone, Serialize, Deserialize)]
-pub struct ApprovalRecord {
-    pub id: String,
-    /// `pending`, `approved`, `denied`, `used` or `expired`.
-    pub state: String,
-    /// The tool's id.
-    pub tool: String,
-    pub domain: String,
-    /// The rule that requires approval.
-    pub rule: String,
-    pub user: String,
-    pub organisation: Option<String>,
-    pub agent: Option<String>,
-    /// The name that the client gives itself.
-    pub client: Option<String>,
-    /// The arguments as they came, or the beginning of very large ones as a JSON string. None once
-    /// the request is used or has expired.
-    pub arguments: Option<Box<RawValue>>,
-    /// The full length of the arguments, in bytes.
-    pub arguments_bytes: u64,
-    pub arguments_digest: String,
-    pub requested_at: Timestamp,
-    /// Until when a pending request can be decided, or a decision is valid.
-    pub expires_at: Timestamp,
-    pub decided_by: Option<String>,
-    pub decided_at: Option<Timestamp>,
-    pub reason: Option<String>,
-    pub used_at: Option<Timestamp>,
-}
-
-/// Which requests to list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum ApprovalFilter {
-    /// Those that wait for a decision.
-    Pending,
-    /// All on record, including those used or expired during the last day.
-    Every,
-}
 
 impl Store {
     /// The requests on record, the oldest first, at most `limit`.
@@ -172,7 +101,7 @@ impl Store {
 
     /// Approves one request, by its id as a person typed it. `by` names who decides.
     pub async fn approve(&self, id: &str, by: &str) -> Result<ApprovalRecord, StoreError> {
-        self.decide(id, Decision { state: "approved", by, reason: None }).await
+        self.decide_by_id(id, Decision { state: "approved", by, reason: None }).await
     }
 
     /// Denies one request. The reason is shown to whoever asked.
@@ -182,10 +111,14 @@ impl Store {
         by: &str,
         reason: Option<&str>,
     ) -> Result<ApprovalRecord, StoreError> {
-        self.decide(id, Decision { state: "denied", by, reason }).await
+        self.decide_by_id(id, Decision { state: "denied", by, reason }).await
     }
 
-    async fn decide(&self, id: &str, decision: Decision<'_>) -> Result<ApprovalRecord, StoreError> {
+    async fn decide_by_id(
+        &self,
+        id: &str,
+        decision: Decision<'_>,
+    ) -> Result<ApprovalRecord, StoreError> {
         let store = self.inner();
         let id = read_id(id).ok_or_else(|| StoreError::NoApproval(bounded(id).to_owned()))?;
         let (is_done, record) = decide(&mut *store.connection().await, &id, &decision, store.now())
@@ -196,6 +129,20 @@ impl Store {
             Some(record) => Err(undecidable(record)),
             None => Err(StoreError::NoApproval(id)),
         }
+    }
+
+    async fn standing_approval(
+        &self,
+        id: &ApprovalId,
+    ) -> Result<Option<StandingApproval>, StoreError> {
+        let store = self.inner();
+        let row = sqlx::query(FIND_BY_ID)
+            .bind(id.as_str())
+            .bind(millis(store.now()))
+            .fetch_optional(&mut *store.connection().await)
+            .await;
+        let found = row.and_then(|row| row.as_ref().map(standing).transpose());
+        found.map_err(|source| store.error(source))
     }
 }
 
@@ -248,95 +195,45 @@ impl Approvals for Store {
             Ok(used.map_err(|source| store.error(source))?.rows_affected() == 1)
         })
     }
-}
 
-impl Store {
-    async fn keep_request(&self, request: &NewApproval) -> Result<String, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let failed = |source| store.error(source);
-        // Immediate, because another process may keep the same request at the same time.
-        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(failed)?;
-        let id = match pending(&mut transaction, request).await.map_err(failed)? {
-            Some(id) => id,
-            None => keep_new(&mut transaction, store, request).await?,
-        };
-        transaction.commit().await.map_err(failed)?;
-        Ok(id)
+    fn wait<'a>(
+        &'a self,
+        id: &'a ApprovalId,
+    ) -> BoxFuture<'a, Result<Option<StandingApproval>, BoxError>> {
+        Box::pin(async move {
+            loop {
+                match self.standing_approval(id).await? {
+                    Some(StandingApproval { state: ApprovalState::Pending, .. }) => {
+                        tokio::time::sleep(POLL_INTERVAL).await;
+                    }
+                    decided => return Ok(decided),
+                }
+            }
+        })
     }
-}
 
-/// The open request for the same call. Its time starts again now, because the caller was just told
-/// how long it lasts.
-async fn pending(
-    connection: &mut SqliteConnection,
-    request: &NewApproval,
-) -> sqlx::Result<Option<String>> {
-    let key = &request.key;
-    sqlx::query_scalar(PENDING)
-        .bind(&key.principal.as_bytes()[..])
-        .bind(key.tool.as_str())
-        .bind(&key.definition.as_bytes()[..])
-        .bind(&key.arguments.as_bytes()[..])
-        .bind(millis(request.expires_at))
-        .bind(millis(request.at))
-        .fetch_optional(connection)
-        .await
-}
-
-async fn keep_new(
-    connection: &mut SqliteConnection,
-    store: &StoreInner,
-    request: &NewApproval,
-) -> Result<String, StoreError> {
-    let failed = |source| store.error(source);
-    sweep(connection, store.aging.now()).await.map_err(failed)?;
-    let counted = sqlx::query_as(COUNT)
-        .bind(&request.key.principal.as_bytes()[..])
-        .bind(millis(request.at))
-        .fetch_one(&mut *connection);
-    let (in_all, of_one): (u32, u32) = counted.await.map_err(failed)?;
-    for (limit, waiting) in [(PENDING_PER_PRINCIPAL, of_one), (PENDING_IN_ALL, in_all)] {
-        if waiting >= limit {
-            return Err(StoreError::TooManyApprovals { limit });
-        }
+    fn list(
+        &self,
+        of: ApprovalFilter,
+        limit: u32,
+    ) -> BoxFuture<'_, Result<Vec<ApprovalRecord>, BoxError>> {
+        Box::pin(async move { Ok(self.approvals(of, limit).await?) })
     }
-    for _ in 0..DRAWS {
-        let id = random_id()?;
-        if insert(connection, &id, request).await.map_err(failed)? {
-            return Ok(id);
-        }
-    }
-    Err(failed(sqlx::Error::Protocol("no free id was found".to_owned())))
-}
 
-/// Stores a request under an id, unless the id is taken.
-async fn insert(
-    connection: &mut SqliteConnection,
-    id: &str,
-    request: &NewApproval,
-) -> sqlx::Result<bool> {
-    let NewApproval { key, principal, client, .. } = request;
-    let arguments = kept_arguments(&request.arguments);
-    let kept = sqlx::query(KEEP)
-        .bind(id)
-        .bind(&key.principal.as_bytes()[..])
-        .bind(key.tool.as_str())
-        .bind(&key.definition.as_bytes()[..])
-        .bind(&key.arguments.as_bytes()[..])
-        .bind(bounded(principal.user.as_str()))
-        .bind(principal.organisation.as_ref().map(OrganisationId::as_str).map(bounded))
-        .bind(principal.agent.as_ref().map(AgentId::as_str).map(bounded))
-        .bind(client.as_ref().map(ClientName::as_str).map(bounded))
-        .bind(request.domain.as_str())
-        .bind(bounded(request.rule.as_str()))
-        .bind(arguments)
-        .bind(i64::try_from(request.arguments_bytes).unwrap_or(i64::MAX))
-        .bind(millis(request.at))
-        .bind(millis(request.expires_at))
-        .execute(connection)
-        .await?;
-    Ok(kept.rows_affected() == 1)
+    fn decide<'a>(
+        &'a self,
+        id: &'a str,
+        decision: ApprovalDecision,
+    ) -> BoxFuture<'a, Result<ApprovalRecord, BoxError>> {
+        Box::pin(async move {
+            Ok(match &decision {
+                ApprovalDecision::Approve { by } => self.approve(id, by).await?,
+                ApprovalDecision::Deny { by, reason } => {
+                    self.deny(id, by, reason.as_deref()).await?
+                }
+            })
+        })
+    }
 }
 
 /// Decides a waiting request. Returns whether it did, and the request as it is now.
@@ -392,111 +289,6 @@ async fn sweep(connection: &mut SqliteConnection, now: Timestamp) -> sqlx::Resul
     Ok(sweep.execute(connection).await?.rows_affected())
 }
 
-fn standing(row: &SqliteRow) -> sqlx::Result<StandingApproval> {
-    let text = |name| row.try_get::<Option<String>, _>(name);
-    let by = text("decided_by")?.unwrap_or_default().into();
-    let state = match row.try_get::<String, _>("state")?.as_str() {
-        "approved" => ApprovalState::Approved { by },
-        "denied" => ApprovalState::Denied { by, reason: text("reason")? },
-        _ => ApprovalState::Pending,
-    };
-    Ok(StandingApproval {
-        id: ApprovalId::new(row.try_get::<String, _>("id")?),
-        state,
-        expires_at: moment(row.try_get("expires_at")?),
-    })
-}
-
-fn record(row: &SqliteRow) -> sqlx::Result<ApprovalRecord> {
-    let at = |name| row.try_get::<Option<i64>, _>(name).map(|millis| millis.map(moment));
-    let arguments: Option<String> = row.try_get("arguments")?;
-    Ok(ApprovalRecord {
-        id: row.try_get("id")?,
-        state: row.try_get("state")?,
-        tool: row.try_get("tool")?,
-        domain: row.try_get("domain")?,
-        rule: row.try_get("rule")?,
-        user: row.try_get("user")?,
-        organisation: row.try_get("organisation")?,
-        agent: row.try_get("agent")?,
-        client: row.try_get("client")?,
-        arguments: arguments.and_then(|json| RawValue::from_string(json).ok()),
-        arguments_bytes: row.try_get::<i64, _>("arguments_bytes")?.cast_unsigned(),
-        arguments_digest: row.try_get("arguments_digest")?,
-        requested_at: moment(row.try_get("requested_at")?),
-        expires_at: moment(row.try_get("expires_at")?),
-        decided_by: row.try_get("decided_by")?,
-        decided_at: at("decided_at")?,
-        reason: row.try_get("reason")?,
-        used_at: at("used_at")?,
-    })
-}
-
-fn moment(millis: i64) -> Timestamp {
-    Timestamp::from_millis(millis.cast_unsigned())
-}
-
-/// The arguments, or the beginning of very large ones as a JSON text.
-fn kept_arguments(arguments: &RawValue) -> String {
-    let text = arguments.get();
-    if text.len() <= ARGUMENTS_LIMIT {
-        return text.to_owned();
-    }
-    let beginning = &text[..text.floor_char_boundary(ARGUMENTS_LIMIT)];
-    serde_json::Value::String(format!("{beginning}...")).to_string()
-}
-
 fn bounded(text: &str) -> &str {
     &text[..text.floor_char_boundary(TEXT_LIMIT)]
-}
-
-fn random_id() -> Result<String, StoreError> {
-    let bits = getrandom::u64().map_err(StoreError::Random)?;
-    let symbols = (0..ID_SYMBOLS).map(|place| {
-        let symbol = usize::try_from(bits >> (5 * place) & 31).unwrap_or_default();
-        char::from(SYMBOLS[symbol])
-    });
-    Ok(halved(&symbols.collect::<String>()))
-}
-
-fn halved(symbols: &str) -> String {
-    let (first, second) = symbols.split_at(ID_SYMBOLS / 2);
-    format!("{first}-{second}")
-}
-
-/// An id as a person typed it: in either case, with or without the hyphen, and with letters that
-/// look like digits. None if it cannot be an id.
-fn read_id(typed: &str) -> Option<String> {
-    let symbols = typed.chars().filter(|c| *c != '-').map(|c| match c.to_ascii_lowercase() {
-        'o' => '0',
-        'i' | 'l' => '1',
-        other => other,
-    });
-    // One symbol too many is enough to reject an id, so no more is read.
-    let symbols: String = symbols.take(ID_SYMBOLS + 1).collect();
-    let is_symbol = |byte: u8| SYMBOLS.contains(&byte);
-    (symbols.len() == ID_SYMBOLS && symbols.bytes().all(is_symbol)).then(|| halved(&symbols))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_id_is_read_as_people_type_it() {
-        let id = random_id().unwrap();
-        assert_eq!(read_id(&id), Some(id.clone()));
-        assert_eq!(read_id(&id.replace('-', "").to_uppercase()), Some(id));
-        assert_eq!(read_id("oil0-abcd").as_deref(), Some("0110-abcd"));
-        for wrong in ["", "abc", "abcd-efgh-", "abcd-efghj", "abcd-efg!", "äbcd-efgh", "abcd-efgu"]
-        {
-            assert!(read_id(wrong).is_none() || wrong == "abcd-efgh-", "{wrong}");
-        }
-    }
-
-    #[test]
-    fn ids_differ() {
-        let ids: std::collections::HashSet<_> = (0..200).map(|_| random_id().unwrap()).collect();
-        assert_eq!(ids.len(), 200);
-    }
 }

@@ -45,13 +45,13 @@ mod tokens;
 mod used;
 
 pub use access_tokens::{AccessTokenRecord, FamilyAccess, KnownToken, NewAccessToken, TokenReader};
-pub use approvals::{ApprovalFilter, ApprovalRecord};
 pub use calls::{
     CallFilter, CallPlace, CallRecord, DiscoveryReport, OutcomeTotal, PlacedCall, Totals,
 };
 pub use containers::containers_left_behind;
 pub use digests::DigestKey;
 pub use error::StoreError;
+pub use gatefold_dispatch::{ApprovalFilter, ApprovalRecord};
 pub use grants::{
     GrantKey, GrantTable, GrantText, KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret,
 };

@@ -1,18 +1,24 @@
 //! Gatefold embedded, with a part of one's own in every joint. `docs/embedding.md` walks through it.
 //!
 //! - [`greetings`]: a kind of source
+//! - [`concierge`]: a source that asks its client, and goes on as a task
 //! - [`desk`]: an approval backend
 //! - [`tokens`]: an authenticator
 //! - [`routes`]: routes beside those of MCP
 //! - [`menu`]: a disclosure
 //! - [`vault`]: credentials for upstreams
+//! - [`diary`]: a reader of journals
+//! - [`poet`]: a model
 //!
 //! None of it is part of the product, and each fits on a page: `tests/it` holds it to that, and calls
 //! each through a gateway over HTTP.
 
+pub mod concierge;
 pub mod desk;
+pub mod diary;
 pub mod greetings;
 pub mod menu;
+pub mod poet;
 pub mod routes;
 pub mod tokens;
 pub mod vault;
@@ -26,6 +32,7 @@ use gatefold::{App, AppError, Environment};
 use gatefold_core::{Principal, UserId};
 use gatefold_exchange::NamingScheme;
 
+use concierge::Concierges;
 use desk::Desk;
 use greetings::Greetings;
 use menu::Menu;
@@ -44,7 +51,7 @@ pub async fn gateway(
 ) -> Result<App, AppError> {
     let inputs = Inputs {
         config: Some(config.to_owned()),
-        kinds: Kinds::default().with(Greetings),
+        kinds: Kinds::default().with(Greetings).with(Concierges),
         disclosures: DisclosureNames::default().with(MENU),
         ..Inputs::default()
     };

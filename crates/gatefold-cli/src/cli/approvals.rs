@@ -8,7 +8,7 @@ use gatefold::Environment;
 use gatefold_catalog::by_ends;
 use gatefold_core::{Clock as _, SystemClock, Timestamp};
 use gatefold_operations::{
-    ApprovalDecision, ApprovalFilter, ApprovalRecord, REASON_BYTES, StateOperations, Verdict,
+    DecideApproval, ApprovalFilter, ApprovalRecord, REASON_BYTES, StateOperations, Verdict,
 };
 use serde_json::json;
 use tokio::process::Command;
@@ -137,7 +137,7 @@ async fn decide(
     verdict: Verdict,
     output: &Output,
 ) -> anyhow::Result<()> {
-    let decision = ApprovalDecision { id: id.to_owned(), verdict, by: user_name().await };
+    let decision = DecideApproval { id: id.to_owned(), verdict, by: user_name().await };
     say(&state.decide(&decision).await?, output);
     Ok(())
 }

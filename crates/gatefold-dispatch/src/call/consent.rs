@@ -12,7 +12,7 @@ use super::ActiveCall;
 use super::record::ApprovalFinding;
 use super::settle::BoundCall;
 use crate::records::{CallOpened, DecidedBy};
-use crate::seal::{SealedCall, SealedState, principal_digest};
+use crate::seal::{SealedCall, SealedState, asker_digest};
 use crate::{ApprovalKey, ApprovalState, NewApproval, Question};
 
 /// The key of the question that asks a client for approval.
@@ -86,7 +86,7 @@ impl ActiveCall {
 
     fn approval_key(&self, target: &Target, arguments: Digest) -> ApprovalKey {
         ApprovalKey {
-            principal: principal_digest(&self.turn.principal),
+            principal: asker_digest(&self.turn.principal),
             tool: target.id.clone(),
             definition: target.digest,
             arguments,

@@ -1,16 +1,18 @@
 //! Calls that a source makes during one of its own: in the same turn or a narrower one.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_catalog::{Request, ResolvedEntry, View};
-use gatefold_core::{AgentId, CallError, Label, Lineage, Outcome, Principal, Rights};
+use gatefold_core::{AgentId, CallError, Label, Lineage, Outcome, Principal, Resume, Rights};
 use gatefold_policy::{Facts, Permit};
 use tokio::time::Instant;
 
 use super::{ActiveCall, label_of};
 use crate::nested::{NestedCaller, NestedOptions, OuterCall, ResourceAccess};
+use crate::pinned::{DelegatingCall, Delegation};
 use crate::{Caller, PinnedTurn};
 
 impl ActiveCall {
@@ -76,6 +78,48 @@ impl OuterCall for ActiveCall {
     }
 }
 
+impl NestedCaller {
+    /// A turn within this call, for an agent that acts instead of this call's own: the user and
+    /// their rights, what the token leaves, the deadline, the records and the questions stay, and
+    /// what the agent may see and call is what its own rules leave. It has nothing of the source
+    /// that delegates, and delegation goes one level deep.
+    ///
+    /// Whoever asks makes sure that there is such an agent and that the principal finds it: one
+    /// that nobody configured has no rules.
+    pub fn delegated_to(&self, agent: &AgentId) -> Result<PinnedTurn, CallError> {
+        let outer: Arc<dyn Any + Send + Sync> = self.outer().clone();
+        let Ok(call) = outer.downcast::<ActiveCall>() else {
+            unreachable!("only an active call is an outer call")
+        };
+        let source = call.entry.as_ref().map(|entry| entry.domain().clone());
+        let Some(source) = source.filter(|_| call.turn.delegation.is_none()) else {
+            return Err(CallError::DelegatedTwice { agent: agent.clone() });
+        };
+        let turn = call.turn.clone();
+        let within = Box::new(NestedIn { lineage: self.own_lineage().clone(), call });
+        Ok(turn.delegated(agent, Arc::new(Delegation { within, source })))
+    }
+}
+
+/// A call in which those of an agent's turn are nested.
+struct NestedIn {
+    lineage: Lineage,
+    call: Arc<ActiveCall>,
+}
+
+impl DelegatingCall for NestedIn {
+    fn call_in(
+        &self,
+        turn: PinnedTurn,
+        request: Request,
+        resume: Option<Resume>,
+        caller: Caller,
+    ) -> BoxFuture<'_, Result<Outcome, CallError>> {
+        let caller = Caller { lineage: self.lineage.clone(), ..caller };
+        Box::pin(self.call.begin(turn, request, caller, None).run(resume))
+    }
+}
+
 impl PinnedTurn {
     fn resource_access(&self, uri: &str) -> ResourceAccess {
         let Some(target) = self.resource(uri) else { return ResourceAccess::Hidden };
@@ -110,5 +154,16 @@ impl PinnedTurn {
         narrowed.view = self.view_of(&principal, &narrowed.on_behalf_of);
         narrowed.principal = Arc::new(principal);
         narrowed
+    }
+
+    /// The same turn for the same user through another agent, whose own rules count instead. Where
+    /// this turn acts for wider rights, so does that one.
+    fn delegated(mut self, agent: &AgentId, delegation: Arc<Delegation>) -> Self {
+        let acting = |principal: &Arc<Principal>| {
+            Arc::new(Principal { agent: Some(agent.clone()), ..Principal::clone(principal) })
+        };
+        self.principal = acting(&self.principal);
+        self.on_behalf_of = self.on_behalf_of.iter().map(acting).collect();
+        self.under(delegation)
     }
 }

@@ -62,7 +62,7 @@ impl PinnedTurn {
         }
     }
 
-    fn sealed_task(&self, request: &TaskRequest) -> Option<SealedTask> {
+    pub(super) fn sealed_task(&self, request: &TaskRequest) -> Option<SealedTask> {
         SealedTask::open(&request.task, &self.dispatcher.ports.seal, &self.principal)
     }
 

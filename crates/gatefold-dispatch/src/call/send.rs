@@ -34,18 +34,25 @@ impl ActiveCall {
     ) -> Result<Outcome, CallError> {
         let bound = BoundCall::of(&permit, opened.decided_by.clone());
         let record = self.begin_record(opened).await?;
+        if let Some(task) = self.own_task() {
+            return self.act_on_task(task, &permit, record, &bound).await;
+        }
         let limit = self.result_limit(&permit);
-        let running = self.start(permit);
+        let is_task = self.becomes_task(&permit);
+        let running = self.start(permit, is_task);
+        if is_task {
+            return self.leave_as_task(running, record, bound, limit).await;
+        }
         self.follow(running, record, bound, limit).await
     }
 
     /// Starts the call at its source, so that it can outlive its request.
-    fn start(&self, permit: Permit) -> RunningCall {
+    fn start(&self, permit: Permit, is_task: bool) -> RunningCall {
         let Caller { events, peer, cancel, meta, lineage, label, memory, result_place } =
             &self.caller;
         let limits = &self.turn.runtime.limits;
-        let waits =
-            peer.question_mode() == QuestionMode::ByRetry && peer.capabilities().answers_anything();
+        let waits = peer.question_mode() == QuestionMode::ByRetry
+            && (is_task || peer.capabilities().answers_anything());
         let (events, cancel, abandoned, patience) = if waits {
             // Later requests have listeners and cancellation tokens of their own.
             let cancel = CancellationToken::new();
@@ -102,8 +109,7 @@ impl ActiveCall {
         place: Arc<BulkheadPlace>,
     ) -> Result<Outcome, CallError> {
         let target = permit.target().clone();
-        let slot = self.turn.runtime.slots.get(&target.domain);
-        let slot = slot.expect("a snapshot is built from its runtime's slots");
+        let slot = self.slot(&target);
         let breaker = slot.breakers.of(&slot.identity(&self.turn.principal));
         let is_sent = !slot.setup.source.answers_from_memory(&permit);
         let pass = is_sent.then(|| breaker.pass()).transpose();
@@ -147,6 +153,11 @@ impl ActiveCall {
             report(pass, &result);
         }
         result
+    }
+
+    pub(super) fn slot(&self, target: &Target) -> &Slot {
+        let slot = self.turn.runtime.slots.get(&target.domain);
+        slot.expect("a snapshot is built from its runtime's slots")
     }
 
     /// What the source is given beside its permit.

@@ -175,12 +175,28 @@ fn with_note(payload: Payload, note: &str) -> Payload {
 pub(super) struct SealedTask {
     /// The tool whose call became the task.
     pub(super) tool: ToolId,
-    /// The source's own id.
+    /// The source's own id. Empty for a task that runs here.
     pub(super) task: String,
     principal: Digest,
+    /// The task that runs here. A source cannot write this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) own: Option<OwnTask>,
+}
+
+/// A task that runs in a dispatcher: which one, and the call that became it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct OwnTask {
+    pub(super) owner: u64,
+    pub(super) call: CallId,
 }
 
 impl SealedTask {
+    /// The content of the id of a task that runs here.
+    pub(super) fn own(own: OwnTask, tool: &ToolId, principal: &Principal) -> Self {
+        let principal = principal_digest(principal);
+        Self { tool: tool.clone(), task: String::new(), principal, own: Some(own) }
+    }
+
     /// Reads an id that was given out to this principal.
     pub(super) fn open(text: &str, key: &SealKey, principal: &Principal) -> Option<Self> {
         let sealed: Self = key.open(text)?;
@@ -196,7 +212,7 @@ fn sealed_task(
     principal: &Principal,
 ) -> TaskHandle {
     let principal = principal_digest(principal);
-    let id = key.seal(&SealedTask { tool: tool.clone(), task: handle.id, principal });
+    let id = key.seal(&SealedTask { tool: tool.clone(), task: handle.id, principal, own: None });
     let json = renamed(&handle.json, &id).unwrap_or(handle.json);
     TaskHandle { id, json }
 }

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use futures::future::{BoxFuture, join_all};
-use gatefold_core::{ApprovalId, BoxError, CallError, Outcome, Principal, Timestamp};
+use gatefold_core::{
+    ApprovalId, BoxError, CallError, ClientCredential, Digest, Domain, Narrowing, Outcome,
+    Principal, Timestamp, TokenGrant, TokenId,
+};
 use gatefold_dispatch::{
     ApprovalKey, ApprovalState, Approvals, Caller, DecidedBy, NewApproval, StandingApproval,
 };
@@ -237,6 +240,32 @@ async fn a_yes_is_for_one_principal_definition_and_arguments_and_expires() {
     world.clock.advance(SECOND);
     assert_eq!(refused(call(&world, &ann(), ARGUMENTS).await), needs_approval("a5"));
     assert_eq!(mail.calls(), 0);
+}
+
+/// Ann with another token each time, which leaves what matches a pattern.
+fn with_token(id: &str, only: &str) -> Principal {
+    let narrowing = Narrowing::to([only]);
+    let token = TokenGrant { id: TokenId::new(id), name: id.into(), narrowing };
+    Principal { token: Some(Arc::new(token)), ..ann() }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_outlives_the_token_that_asked_as_far_as_the_next_one_reaches() {
+    let (mail, world) = asking();
+    let first = with_token("first", "mail__*");
+    assert_eq!(refused(call(&world, &first, ARGUMENTS).await), needs_approval("a1"));
+    world.approvals.decide(approved(), crate::world::START.plus(SECOND));
+    let narrow = with_token("narrow", "mail__other");
+    assert_eq!(refused(call(&world, &narrow, ARGUMENTS).await), "unknown tool `mail__echo`");
+    let user = ann().user;
+    let sent = ClientCredential { user, digest: Digest::new([5; 32]), value: None };
+    let sent = [(Domain::parse("mail").unwrap(), sent)].into_iter().collect();
+    let elsewhere = Principal { sent, ..first.clone() };
+    assert_eq!(refused(call(&world, &elsewhere, ARGUMENTS).await), needs_approval("a2"));
+    let next = with_token("next", "mail__*");
+    assert_eq!(done(call(&world, &next, ARGUMENTS).await), ARGUMENTS);
+    assert_eq!((mail.calls(), decided_by(&world).as_deref()), (1, Some("olga")));
+    assert_eq!(refused(call(&world, &first, ARGUMENTS).await), needs_approval("a3"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -11,6 +11,7 @@ mod limits;
 mod nesting;
 mod obligations;
 mod operations;
+mod own_sources;
 mod parked;
 mod permits;
 mod questions;

@@ -92,11 +92,12 @@ fn deny(pattern: &&str) -> Rule {
         scope: Scope::Everywhere,
         entries: Entries::Every,
         pattern: Glob::new(*pattern),
+        unless: Vec::new(),
     }
 }
 
 /// One source, and these rules.
-fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>) -> Setup {
+pub(crate) fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>) -> Setup {
     Setup {
         policy: Policy::new(rules),
         limits: Limits { result_bytes: RESULT_BYTES, ..Limits::default() },

@@ -194,6 +194,7 @@ pub(crate) fn rule(effect: Effect, domain: &str, pattern: &str) -> Rule {
         scope: Scope::Domain(Domain::parse(domain).unwrap()),
         entries: Entries::Every,
         pattern: Glob::new(pattern),
+        unless: Vec::new(),
     }
 }
 

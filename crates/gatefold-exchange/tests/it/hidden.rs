@@ -247,7 +247,7 @@ async fn operated(turn: &Turn) -> Vec<String> {
 fn rule(who: PrincipalFilter, scope: Scope, pattern: &str) -> Rule {
     let (entries, pattern) = Entries::read(pattern);
     let (id, effect) = (RuleId::new("hides"), Effect::Deny);
-    Rule { id, effect, who, scope, entries, pattern: Glob::new(pattern) }
+    Rule { id, effect, who, scope, entries, pattern: Glob::new(pattern), unless: Vec::new() }
 }
 
 /// The ways to hide the ledger from Ann.

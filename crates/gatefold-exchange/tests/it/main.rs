@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod delegated;
 mod hidden;
 mod past;
 mod results;

@@ -267,6 +267,7 @@ fn without_sending() -> Rule {
         scope: RuleScope::Domain(Domain::parse("notes").unwrap()),
         entries: Entries::Every,
         pattern: Glob::new("*send"),
+        unless: Vec::new(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatefold_core::{AgentId, Principal, Timestamp, UserId};
 use gatefold_operations::{
-    ApprovalDecision, ApprovalFilter, Asker, CallAnswer, CallFilter, Fault, ListCalls,
+    DecideApproval, ApprovalFilter, Asker, CallAnswer, CallFilter, Fault, ListCalls,
     NewAccessToken, OperationError, PastQueryFilter, REASON_BYTES, RevokedAccess, StateOperations,
     Verdict,
 };
@@ -88,7 +88,7 @@ async fn a_principal_sees_their_own_calls_and_nothing_of_others() {
     let (known, _) = state.follow_calls(&latest(10)).await.unwrap();
     assert_eq!(known, own);
 
-    let decision = ApprovalDecision {
+    let decision = DecideApproval {
         id: "0000-0000".to_owned(),
         verdict: Verdict::Approve,
         by: "ann".to_owned(),
@@ -126,7 +126,7 @@ async fn an_approval_is_listed_and_decided_once() {
     assert_eq!(state.approval(&asked.id).await.unwrap().id, asked.id);
 
     let decide = async |id: &str, verdict: Verdict| {
-        let decision = ApprovalDecision { id: id.to_owned(), verdict, by: "ann".to_owned() };
+        let decision = DecideApproval { id: id.to_owned(), verdict, by: "ann".to_owned() };
         state.decide(&decision).await
     };
     let deny = |reason: String| Verdict::Deny { reason: Some(reason) };

@@ -7,7 +7,7 @@ use super::{Effect, Entries, Rule, Scope, narrowing};
 use crate::uri::{ADDRESS, UI_ADDRESS, UI_SCHEME};
 
 /// Whether the rules leave a principal anything that a source may list.
-pub(super) fn may_show(rules: &[Rule], principal: &Principal, domain: &Domain) -> bool {
+pub(super) fn may_show(rules: &[&Rule], principal: &Principal, domain: &Domain) -> bool {
     if rules.iter().any(|rule| denies_whole(rule, principal, domain)) {
         return false;
     }
@@ -21,7 +21,7 @@ pub(super) fn may_show(rules: &[Rule], principal: &Principal, domain: &Domain) -
     ];
     samples.iter().any(|sample| {
         let concerned: Vec<_> =
-            rules.iter().filter(|rule| rule.concerns(principal, sample)).collect();
+            rules.iter().copied().filter(|rule| rule.concerns(principal, sample)).collect();
         let spaces = NameSpace::all(sample);
         spaces.iter().any(|space| space.may_show(&concerned, principal.narrowing(), sample))
     })
@@ -37,6 +37,7 @@ fn denies_whole(rule: &Rule, principal: &Principal, domain: &Domain) -> bool {
     };
     rule.effect == Effect::Deny
         && rule.entries == Entries::Every
+        && rule.unless.is_empty()
         && rule.who.includes(principal)
         && rule.pattern.covers(&Glob::new(all))
 }
@@ -81,9 +82,10 @@ impl NameSpace {
 
     fn may_show(&self, rules: &[&Rule], narrowing: Option<&Narrowing>, sample: &Target) -> bool {
         let of = |effect: Effect| rules.iter().filter(move |rule| rule.effect == effect);
-        let denied: Vec<Glob> = of(Effect::Deny)
-            .flat_map(|rule| self.forms(&rule.scope, &rule.pattern, Effect::Deny))
-            .collect();
+        // What a denial leaves out may be all that the source lists.
+        let whole = of(Effect::Deny).filter(|rule| rule.unless.is_empty());
+        let denied: Vec<Glob> =
+            whole.flat_map(|rule| self.forms(&rule.scope, &rule.pattern, Effect::Deny)).collect();
         let is_denied = |form: &Glob| denied.iter().any(|denied| denied.covers(form));
         if is_denied(&self.whole()) {
             return false;

@@ -95,6 +95,7 @@ fn a_token_says_which_sources_may_show_anything_before_they_have_listed_anything
         scope: Scope::Domain(mail.clone()),
         entries: Entries::Every,
         pattern: Glob::new(pattern),
+        unless: Vec::new(),
     };
     for (patterns, rules, expected) in [
         (&["mail__send"][..], vec![], true),
@@ -125,6 +126,7 @@ fn a_token_never_shows_what_a_rule_hides() {
         scope: Scope::Domain(Domain::parse("mail").unwrap()),
         entries: Entries::Every,
         pattern: Glob::new("send"),
+        unless: Vec::new(),
     };
     let policy = Policy::new(vec![denied]);
     let caller = with_token(Narrowing::to(["mail__send", "mail__list"]));

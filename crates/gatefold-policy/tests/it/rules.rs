@@ -55,6 +55,7 @@ fn rule(effect: Effect, scope: &str, pattern: &str) -> Rule {
         scope,
         entries,
         pattern: Glob::new(pattern),
+        unless: Vec::new(),
     }
 }
 
@@ -388,4 +389,34 @@ fn what_everybody_sees_is_hidden_from_nobody() {
     check(&[own(Effect::Allow, "resource:skill://b/*")], false);
     check(&[Rule { who: somebody(), ..own(Effect::Allow, "*") }], false);
     check(&[own(Effect::Allow, "tool:read_skill")], true);
+}
+
+#[test]
+fn what_a_rule_leaves_out_is_as_if_it_were_not_there() {
+    let unless = |rule: Rule, pattern: &str| Rule {
+        unless: vec![gatefold_core::EntryPattern::read(pattern)],
+        ..rule
+    };
+    let deny = [unless(rule(Effect::Deny, "mail", "delete_*"), "delete_draft")];
+    check(&deny, "mail", "delete_all", "denied by deny-delete_*");
+    check(&deny, "mail", "delete_draft", "granted by default");
+    let asks = [unless(rule(Effect::Ask, "*", "mail__*"), "mail__read_*")];
+    check(&asks, "mail", "send", "ask by ask-mail__*");
+    check(&asks, "mail", "read_all", "granted by default");
+    // What another rule says stays.
+    let both = [deny[0].clone(), rule(Effect::Ask, "mail", "*")];
+    check(&both, "mail", "delete_draft", "ask by ask-*");
+    let allow = [unless(rule(Effect::Allow, "mail", "*"), "delete_*")];
+    check(&allow, "mail", "send", "granted by allow-*");
+    check(&allow, "mail", "delete_all", "denied by allow-list");
+    // An exception of one kind is none for another, and none for what only may be meant.
+    let prompts = [unless(rule(Effect::Deny, "mail", "*"), "prompt:greet")];
+    check(&prompts, "mail", "prompt:greet", "granted by default");
+    check(&prompts, "mail", "greet", "denied by deny-*");
+    let files = [unless(rule(Effect::Deny, "disk", "*"), "file:///open/*")];
+    check(&files, "disk", "resource:file:///open/a", "granted by default");
+    check(&files, "disk", "resource:file:///open/../secret", "denied by deny-*");
+    let mail = Domain::parse("mail").unwrap();
+    let all = Policy::new(vec![unless(rule(Effect::Deny, "mail", "*"), "send")]);
+    assert!(all.may_show(&Principal::local(), &mail), "it may list what is left out");
 }

@@ -31,6 +31,7 @@ fn policy(effect: Effect, scope: &Scope, patterns: &[&str]) -> Policy {
         scope: scope.clone(),
         entries: Entries::Only(EntryKind::Resource),
         pattern: Glob::new(*pattern),
+        unless: Vec::new(),
     };
     Policy::new(patterns.iter().map(rule).collect())
 }

@@ -8,7 +8,9 @@ use gatefold_core::{
     ApprovalId, ClientName, Digest, Domain, ManualClock, Principal, RuleId, Timestamp, ToolId,
     UserId,
 };
-use gatefold_dispatch::{ApprovalKey, ApprovalState, Approvals as _, NewApproval};
+use gatefold_dispatch::{
+    ApprovalDecision, ApprovalKey, ApprovalState, Approvals as _, NewApproval,
+};
 use gatefold_store::{ApprovalFilter, ApprovalRecord, DigestKey, Store, StoreError};
 use serde_json::value::RawValue;
 use tempfile::{TempDir, tempdir};
@@ -289,4 +291,35 @@ async fn of_several_processes_one_uses_a_yes() {
 
 async fn open_now(directory: &Path) -> Store {
     Store::open(directory, at(&Arc::new(ManualClock::at(NOW)))).await.unwrap()
+}
+
+#[tokio::test]
+async fn whoever_waits_hears_of_a_decision_by_another_process() {
+    let world = World::new().await;
+    let elsewhere = Store::open(world.directory.path(), at(&world.clock)).await.unwrap();
+    let yes = world.request(new(1)).await.unwrap();
+    let no = world.request(new(2)).await.unwrap();
+    let waiting: Vec<_> = elsewhere.list(ApprovalFilter::Pending, 10).await.unwrap();
+    assert_eq!(waiting.len(), 2);
+    let early = tokio::time::timeout(Duration::from_millis(50), world.store.wait(&yes)).await;
+    assert!(early.is_err(), "nobody has decided yet");
+    let decide = async {
+        let approve = ApprovalDecision::Approve { by: "olga".into() };
+        let decided = elsewhere.decide(&yes.as_str().to_uppercase(), approve).await.unwrap();
+        assert_eq!((&*decided.state, decided.decided_by.as_deref()), ("approved", Some("olga")));
+        let reason = Some("not on Sundays".to_owned());
+        let deny = ApprovalDecision::Deny { by: "olga".into(), reason };
+        elsewhere.decide(no.as_str(), deny.clone()).await.unwrap();
+        let again = elsewhere.decide(no.as_str(), deny).await;
+        assert!(again.err().unwrap().to_string().contains("olga"), "it is decided once");
+    };
+    let heard = async |id| world.store.wait(id).await.unwrap().map(|standing| standing.state);
+    let (approved, denied, ()) = futures::future::join3(heard(&yes), heard(&no), decide).await;
+    assert_eq!(approved, Some(ApprovalState::Approved { by: "olga".into() }));
+    let reason = Some("not on Sundays".to_owned());
+    assert_eq!(denied, Some(ApprovalState::Denied { by: "olga".into(), reason }));
+    assert!(world.consume(&yes).await);
+    assert_eq!(heard(&yes).await, None, "it is used");
+    world.clock.advance(2 * LASTS);
+    assert_eq!(heard(&no).await, None, "it has expired");
 }

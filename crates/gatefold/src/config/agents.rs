@@ -241,5 +241,6 @@ fn denied(id: &AgentId, key: &str, domain: &Domain, entries: Entries, pattern: &
         scope: Scope::Domain(domain.clone()),
         entries,
         pattern: Glob::new(pattern),
+        unless: Vec::new(),
     }
 }

@@ -31,7 +31,7 @@ use self::inputs::FileInput;
 use self::lists::ServerList;
 use self::members::{Members, Timeout, Unread};
 
-use super::common_keys::{EntrySelection, SourceLimits};
+use super::common_keys::{EntryEffect, SourceLimits};
 use super::kinds::mcp::{McpConnection, McpKind};
 use super::sources::{DraftDomain, SourceDraft};
 use super::{ConfigError, Origin, SourceSection, UnusableSection, file_text};
@@ -258,7 +258,7 @@ fn draft(mut server: ClientServer, mut limits: SourceLimits) -> SourceDraft {
         effects: server
             .effects
             .into_iter()
-            .map(|(effect, pattern)| (effect, EntrySelection::Pattern(pattern)))
+            .map(|(effect, pattern)| EntryEffect::new(effect, pattern))
             .collect(),
         limits,
         call_deadline: server.call_deadline,

@@ -57,7 +57,24 @@ pub(super) struct CallKeys {
 struct PatternKeys {
     allow: Vec<EntryPattern>,
     ask: AskSelections,
+    ask_unless: Vec<EntryPattern>,
     deny: Vec<EntryPattern>,
+    deny_unless: Vec<EntryPattern>,
+}
+
+/// What a section says of some entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct EntryEffect {
+    pub(super) effect: Effect,
+    pub(super) selection: EntrySelection,
+    /// Patterns, as [`Entries::read`] reads them, of entries that are not meant.
+    pub(super) unless: Vec<String>,
+}
+
+impl EntryEffect {
+    pub(super) fn new(effect: Effect, pattern: String) -> Self {
+        Self { effect, selection: EntrySelection::Pattern(pattern), unless: Vec::new() }
+    }
 }
 
 /// The entries that a rule is about, as the file writes them.
@@ -125,20 +142,39 @@ impl<'de> Visitor<'de> for AskVisitor {
     }
 }
 
-/// Reads the entries under `allow`, `ask` and `deny`.
-pub(super) fn effects(table: &mut Table<'_>) -> Vec<(Effect, EntrySelection)> {
+/// Reads the entries under `allow`, `ask` and `deny`, and their exceptions.
+pub(super) fn effects(table: &mut Table<'_>) -> Vec<EntryEffect> {
     let keys: PatternKeys = table.read().unwrap_or_default();
     if let Some(field) = table.peek("allow").filter(Field::is_empty_list) {
         field.fault("is empty, which would hide everything", "list patterns, or remove the key");
     }
-    let patterns = |effect, patterns: Vec<EntryPattern>| {
-        let selections =
-            patterns.into_iter().map(|EntryPattern(text)| EntrySelection::Pattern(text));
-        selections.map(move |selection| (effect, selection))
+    for (key, of, is_idle) in [
+        ("ask_unless", "ask", keys.ask.0.is_empty()),
+        ("deny_unless", "deny", keys.deny.is_empty()),
+    ] {
+        if let Some(field) = table.peek(key).filter(|_| is_idle) {
+            field.key_fault(
+                "is an exception to nothing",
+                format!("set `{of}` as well, or remove the key"),
+            );
+        }
+    }
+    let texts = |patterns: Vec<EntryPattern>| -> Vec<String> {
+        patterns.into_iter().map(|EntryPattern(text)| text).collect()
     };
-    let ask = keys.ask.0.into_iter().map(|selection| (Effect::Ask, selection));
-    let allow = patterns(Effect::Allow, keys.allow);
-    allow.chain(ask).chain(patterns(Effect::Deny, keys.deny)).collect()
+    let select = |patterns| texts(patterns).into_iter().map(EntrySelection::Pattern).collect();
+    [
+        (Effect::Allow, select(keys.allow), Vec::new()),
+        (Effect::Ask, keys.ask.0, texts(keys.ask_unless)),
+        (Effect::Deny, select(keys.deny), texts(keys.deny_unless)),
+    ]
+    .into_iter()
+    .flat_map(|(effect, selections, unless)| {
+        let selections: Vec<EntrySelection> = selections;
+        let each = selections.into_iter();
+        each.map(move |selection| EntryEffect { effect, selection, unless: unless.clone() })
+    })
+    .collect()
 }
 
 /// Replaces a default by a key's value, if there is one.

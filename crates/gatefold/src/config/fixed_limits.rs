@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use gatefold_config::{duration_text, size_text};
-use gatefold_dispatch::call_limits::{FIRST_LISTS, PARKED, PARKED_EACH, RECORD_WAIT};
+use gatefold_dispatch::call_limits::{
+    FIRST_LISTS, PARKED, PARKED_EACH, RECORD_WAIT, TASKS, TASKS_EACH,
+};
 use gatefold_mcp::client_limits::{SESSION_REQUESTS, SESSIONS, SESSIONS_OF_CLIENT};
 use gatefold_mcp::source_limits::{
     GATHERING, KEPT_BYTES, KEPT_LINES, LATE_CALLS, LINE_BYTES, LIST_BYTES, LOGGED_BYTES,
@@ -91,7 +93,7 @@ fn of_sources() -> [(&'static str, String); 8] {
     ]
 }
 
-fn of_clients() -> [(&'static str, String); 4] {
+fn of_clients() -> [(&'static str, String); 5] {
     [
         (
             "Open sessions",
@@ -111,6 +113,10 @@ fn of_clients() -> [(&'static str, String); 4] {
         (
             "Parked calls, which wait for an answer of their client",
             format!("{}, and {} of one user", number(PARKED), number(PARKED_EACH)),
+        ),
+        (
+            "Calls of Gatefold's own sources that go on as tasks, with their results",
+            format!("{}, and {} of one user", number(TASKS), number(TASKS_EACH)),
         ),
     ]
 }

@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 
-use gatefold_core::{Digest, Domain, RuleId};
+use gatefold_core::{Digest, Domain, EntryPattern, RuleId};
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 
 use super::ClientServer;
 use super::agents;
-use super::common_keys::{EntrySelection, WRITES};
+use super::common_keys::{EntryEffect, EntrySelection, WRITES};
 use super::kinds::{DigestParts, KindSection};
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
@@ -86,7 +86,7 @@ impl Config {
     pub fn of(sources: Vec<SourceConfig>) -> Self {
         let rules = sources.iter().flat_map(|source| {
             let asks = source.section.usable().map(KindSection::asks).unwrap_or_default();
-            let asks = asks.into_iter().map(|name| (Effect::Ask, EntrySelection::Pattern(name)));
+            let asks = asks.into_iter().map(|name| EntryEffect::new(Effect::Ask, name));
             rules_of(&source.domain, &asks.collect::<Vec<_>>()).collect::<Vec<_>>()
         });
         let (policy, mut sources) = (Policy::new(rules.collect()), sources);
@@ -102,11 +102,14 @@ impl Config {
         let own = own.filter(|rule| {
             rule.scope == scope && rule.effect != Effect::Ask && rule.who.is_everybody()
         });
-        let own: BTreeSet<_> = own.map(|rule| rule.id.to_string()).collect();
+        let own: Vec<_> = own.collect();
+        if own.iter().any(|rule| !rule.unless.is_empty()) {
+            return false;
+        }
+        let own: BTreeSet<_> = own.into_iter().map(|rule| rule.id.to_string()).collect();
         let effects = server.effects.iter();
-        let effects: Vec<_> = effects
-            .map(|(effect, pattern)| (*effect, EntrySelection::Pattern(pattern.clone())))
-            .collect();
+        let effects: Vec<_> =
+            effects.map(|(effect, pattern)| EntryEffect::new(*effect, pattern.clone())).collect();
         own == rules_of(&source.domain, &effects).map(|rule| rule.id.to_string()).collect()
     }
 }
@@ -126,7 +129,7 @@ fn bind_rules(sources: &mut [SourceConfig], policy: &Policy) {
 }
 
 /// The rules of one source.
-fn rules_of(domain: &Domain, effects: &[(Effect, EntrySelection)]) -> impl Iterator<Item = Rule> {
+fn rules_of(domain: &Domain, effects: &[EntryEffect]) -> impl Iterator<Item = Rule> {
     let (path, scope) = (format!("sources.{domain}"), Scope::Domain(domain.clone()));
     effects.iter().map(move |effect| rule(&path, &scope, effect))
 }
@@ -141,11 +144,13 @@ fn audience_rule(domain: &Domain, groups: &[PeopleGroup]) -> Option<Rule> {
         scope: Scope::Domain(domain.clone()),
         entries: Entries::Every,
         pattern: Glob::new("*"),
+        unless: Vec::new(),
     })
 }
 
 /// A rule's id is made of its key and its pattern, because denials name it.
-fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection)) -> Rule {
+fn rule(path: &str, scope: &Scope, effect: &EntryEffect) -> Rule {
+    let EntryEffect { effect, selection, unless } = effect;
     let key = match effect {
         Effect::Allow => "allow",
         Effect::Ask => "ask",
@@ -162,6 +167,7 @@ fn rule(path: &str, scope: &Scope, (effect, selection): &(Effect, EntrySelection
         scope: scope.clone(),
         entries,
         pattern: Glob::new(glob),
+        unless: unless.iter().map(|pattern| EntryPattern::read(pattern)).collect(),
     }
 }
 

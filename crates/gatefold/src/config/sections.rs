@@ -15,13 +15,12 @@ use gatefold_egress::IpNet;
 use gatefold_encoder::ModelPlace;
 use gatefold_exchange::{ClientProfile, ResultFormat};
 use gatefold_mcp::StartLimits;
-use gatefold_policy::Effect;
 use gatefold_store::{Durability, RootKey};
 use gatefold_worker::WorkerSettings;
 use serde::{Deserialize, Deserializer};
 
 use super::agents;
-use super::common_keys::{CallKeys, EntrySelection, SourceLimits, effects, set};
+use super::common_keys::{CallKeys, EntryEffect, SourceLimits, effects, set};
 use super::issuers::{self, PublicAddress};
 use super::kinds::allow_private::Network;
 use super::kinds::shared_values::missing;
@@ -42,7 +41,7 @@ use super::{
 pub(super) struct Draft {
     pub(super) sources: Vec<SourceDraft>,
     /// The effects on entries of all sources.
-    pub(super) effects: Vec<(Effect, EntrySelection)>,
+    pub(super) effects: Vec<EntryEffect>,
     pub(super) disclosure: DisclosureConfig,
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
     pub(super) agents: BTreeMap<AgentId, AgentConfig>,

@@ -10,7 +10,7 @@ use gatefold_core::Domain;
 use gatefold_policy::Effect;
 use serde::{Deserialize, Deserializer};
 
-use super::common_keys::{CallKeys, EntrySelection, LimitKeys, SourceLimits, effects};
+use super::common_keys::{CallKeys, EntryEffect, LimitKeys, SourceLimits, effects};
 use super::kinds::{KindSection, Kinds, SourceKind};
 use super::users::PeopleGroup;
 use super::{Origin, ServerConfig, SourceSection, UnusableSection};
@@ -24,7 +24,7 @@ pub(super) struct SourceDraft {
     pub(super) aliases: Vec<String>,
     pub(super) groups: GroupRules,
     /// The effects on its own entries.
-    pub(super) effects: Vec<(Effect, EntrySelection)>,
+    pub(super) effects: Vec<EntryEffect>,
     /// The groups whose members see it; everybody does if there are none.
     pub(super) visible_to: Vec<PeopleGroup>,
     pub(super) limits: SourceLimits,
@@ -137,7 +137,7 @@ fn source(
         }
     };
     let asks = section.usable().map(KindSection::asks).unwrap_or_default();
-    effects.extend(asks.into_iter().map(|name| (Effect::Ask, EntrySelection::Pattern(name))));
+    effects.extend(asks.into_iter().map(|name| EntryEffect::new(Effect::Ask, name)));
     let groups = keys.groups.0.iter();
     let groups = groups.flat_map(|(name, patterns)| {
         patterns.iter().map(move |pattern| (pattern.0.as_str(), name.0.as_str()))

@@ -302,6 +302,7 @@ fn every_key_is_taken() {
             pattern: Glob(
                 "crm__*",
             ),
+            unless: [],
         },
         Rule {
             id: RuleId(
@@ -320,6 +321,7 @@ fn every_key_is_taken() {
             pattern: Glob(
                 "crm__send_*",
             ),
+            unless: [],
         },
         Rule {
             id: RuleId(
@@ -338,6 +340,7 @@ fn every_key_is_taken() {
             pattern: Glob(
                 "*__delete_*",
             ),
+            unless: [],
         },
         Rule {
             id: RuleId(
@@ -358,6 +361,7 @@ fn every_key_is_taken() {
             pattern: Glob(
                 "get_*",
             ),
+            unless: [],
         },
         Rule {
             id: RuleId(
@@ -378,6 +382,7 @@ fn every_key_is_taken() {
             pattern: Glob(
                 "get_secret*",
             ),
+            unless: [],
         },
     ]
     "#);
@@ -695,4 +700,39 @@ fn state_lies_in_the_users_state_directory_unless_somebody_chooses() {
         assert_eq!(default_state_dir(&environment).unwrap(), Path::new(expected));
     }
     assert!(default_state_dir(&Environment::new([], "/project")).is_err());
+}
+
+#[test]
+fn an_exception_is_to_the_list_of_its_own_section() {
+    let file = "
+        [policy]
+        ask = 'writes'
+        ask_unless = ['mail__create_draft', 'prompt:*']
+
+        [sources.mail]
+        url = 'https://mail.example.com'
+        allow = ['*']
+        deny = ['delete_*']
+        deny_unless = ['delete_draft']
+    ";
+    let config = toml(file).unwrap();
+    let exceptions: Vec<_> = config
+        .policy
+        .rules()
+        .iter()
+        .map(|rule| {
+            let unless = rule.unless.iter().map(|own| (own.kind, own.name.as_str().to_owned()));
+            (rule.id.to_string(), unless.collect::<Vec<_>>())
+        })
+        .collect();
+    let draft = |name: &str| (None, name.to_owned());
+    let prompts = (Some(gatefold_core::EntryKind::Prompt), "*".to_owned());
+    assert_eq!(
+        exceptions,
+        [
+            ("policy.ask:writes".to_owned(), vec![draft("mail__create_draft"), prompts]),
+            ("sources.mail.allow:*".to_owned(), Vec::new()),
+            ("sources.mail.deny:delete_*".to_owned(), vec![draft("delete_draft")]),
+        ]
+    );
 }

@@ -352,6 +352,12 @@ fn a_bad_value_is_named_with_a_good_one() {
 
     [sources.a]
     command = 'x'
+    deny_unless = ['delete_draft']
+    gatefold.toml:3:1: `sources.a.deny_unless` is an exception to nothing
+      help: set `deny` as well, or remove the key
+
+    [sources.a]
+    command = 'x'
     deny = ['']
     gatefold.toml:3:9: `sources.a.deny[0]` is empty
       help: give it a value, or remove the key

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
 mod claims;
+mod concierge;
 mod desk;
+mod diary;
 mod greetings;
 mod menu;
+mod poet;
 mod routes;
 mod sizes;
 mod tokens;

@@ -191,6 +191,7 @@ fn deny(id: &str, kind: EntryKind, pattern: &str) -> Rule {
         scope: Scope::Domain(Domain::parse("up").unwrap()),
         entries: Entries::Only(kind),
         pattern: Glob::new(pattern),
+        unless: Vec::new(),
     }
 }
 

@@ -1,3 +1,4 @@
+use gatefold_core::EntryPattern;
 use gatefold_encoder::ModelPlace;
 use gatefold_policy::{Effect, Entries, Rule, Scope};
 use gatefold_worker::WorkerSettings;
@@ -34,11 +35,33 @@ pub(super) const POLICY: FixedSection = FixedSection {
             ..Key::new("ask", Kind::PatternsOrWrites, "Which calls need a person's approval.")
         },
         Key {
+            details: "Exceptions to `ask` of this section alone: what a source asks for stays as it is.",
+            value: |config| exceptions(config, Effect::Ask),
+            unset: "none",
+            example: "[\"mail__create_draft\"]",
+            ..Key::new(
+                "ask_unless",
+                Kind::Patterns(Emptiness::MayBeEmpty),
+                "Which of the calls in `ask` need no approval.",
+            )
+        },
+        Key {
             details: "Wins over `allow` and `ask`.",
             value: |config| patterns(config, Effect::Deny),
             unset: "none",
             example: "[\"*__drop_*\"]",
             ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
+        },
+        Key {
+            details: "Exceptions to `deny` of this section alone: what a source denies stays hidden.",
+            value: |config| exceptions(config, Effect::Deny),
+            unset: "none",
+            example: "[\"*__drop_draft\"]",
+            ..Key::new(
+                "deny_unless",
+                Kind::Patterns(Emptiness::MayBeEmpty),
+                "What `deny` does not hide, though it matches.",
+            )
         },
     ],
 };
@@ -393,6 +416,18 @@ fn patterns(config: &Config, effect: Effect) -> Option<Value> {
     let everywhere = rules.filter(|rule| matches!(rule.scope, Scope::Everywhere));
     let same = everywhere.filter(|rule| rule.effect == effect);
     let patterns: Vec<_> = same.map(written).collect();
+    (!patterns.is_empty()).then(|| patterns.into())
+}
+
+/// The exceptions of the rules with an effect in all sources: they are the same for each.
+fn exceptions(config: &Config, effect: Effect) -> Option<Value> {
+    let mut rules = config.policy.rules().iter();
+    let of_effect = |rule: &&Rule| rule.scope == Scope::Everywhere && rule.effect == effect;
+    let written = |pattern: &EntryPattern| match pattern.kind {
+        Some(kind) => format!("{}:{}", kind.as_str(), pattern.name.as_str()),
+        None => pattern.name.as_str().to_owned(),
+    };
+    let patterns: Vec<_> = rules.find(of_effect)?.unless.iter().map(written).collect();
     (!patterns.is_empty()).then(|| patterns.into())
 }
 

@@ -45,6 +45,17 @@ pub(in crate::config) const COMMON: &[Key] = &[
         ..Key::new("ask", Kind::PatternsOrWrites, "Which calls need a person's approval.")
     },
     Key {
+        details: "Patterns like those of `ask`, and exceptions to them alone: what the kind of the source asks \
+                  for by itself, and what `[policy]` asks for, stays as it is.",
+        unset: "none",
+        example: "[\"create_draft\"]",
+        ..Key::new(
+            "ask_unless",
+            Kind::Patterns(Emptiness::MayBeEmpty),
+            "Which of the calls in `ask` need no approval.",
+        )
+    },
+    Key {
         details: "Patterns over the names that the server itself gives its tools and prompts, \
                   and over the URIs of its resources. `tool:`, `prompt:` or `resource:` before \
                   a pattern narrows it to these. Wins over `allow` and `ask`. A hidden entry \
@@ -52,6 +63,17 @@ pub(in crate::config) const COMMON: &[Key] = &[
         unset: "none",
         example: "[\"delete_*\"]",
         ..Key::new("deny", Kind::Patterns(Emptiness::MayBeEmpty), "What to hide.")
+    },
+    Key {
+        details: "Patterns like those of `deny`, and exceptions to them alone: what `[policy]` denies stays \
+                  hidden.",
+        unset: "none",
+        example: "[\"delete_draft\"]",
+        ..Key::new(
+            "deny_unless",
+            Kind::Patterns(Emptiness::MayBeEmpty),
+            "What `deny` does not hide, though it matches.",
+        )
     },
     Key {
         details: "To everybody else it looks like a source that does not exist. `[users.NAME]` and \

@@ -25,6 +25,7 @@ pub(super) fn asking_for_writes(mut config: Config) -> Config {
         scope: Scope::Everywhere,
         entries: Entries::Writes,
         pattern: Glob::new("*"),
+        unless: Vec::new(),
     };
     config.policy = Policy::new([config.policy.rules(), &[rule]].concat());
     config
