@@ -48,13 +48,6 @@ impl ManifestBuilder {
         self
     }
 
-    /// Makes room for tools of so many bytes together, for a source with very many.
-    #[must_use]
-    pub fn expecting(mut self, bytes: usize) -> Self {
-        self.drafts.tools.reserve(bytes);
-        self
-    }
-
     #[must_use]
     pub fn tool(mut self, tool: ToolSpec) -> Self {
         self.drafts.tools.add(&tool.draft());
