@@ -9,13 +9,16 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use futures::FutureExt as _;
-use gatefold_connect::{ApiDocuments, DescriptionOptions, FileDocuments};
+use gatefold_catalog::{Manifest, ManifestBuilder};
+use gatefold_connect::{ApiDocuments, ApiReading, DescriptionOptions, FileDocuments, Overlay};
 use gatefold_core::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::say;
 use super::table::markdown;
+
+mod compared;
 
 /// How many files are named for each fault.
 const NAMED: usize = 20;
@@ -66,6 +69,9 @@ struct Options {
     /// Every file (1), or every so many.
     every: NonZeroUsize,
     counts: Option<PathBuf>,
+    /// The files to compare the memory of, in this build and another.
+    list: Option<PathBuf>,
+    peer: Option<PathBuf>,
 }
 
 pub(crate) fn run(options: &[&str]) -> Result<()> {
@@ -74,6 +80,9 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
         return Ok(());
     }
     let options = parse(options)?;
+    if let (Some(list), Some(peer)) = (&options.list, &options.peer) {
+        return compared::run(&options.folder, list, peer);
+    }
     let mut files = Vec::new();
     descriptions(&options.folder, &mut files)?;
     files.sort();
@@ -84,7 +93,7 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
     let is_github = |file: &Path| file.ends_with(GITHUB);
     let mut place = 0..files.len();
     files.retain(|file| place.next().is_some_and(|at| at % options.every == 0) || is_github(file));
-    let read = read_all(&files);
+    let read = read_all(&std::env::current_exe()?, &files);
     let read: Vec<(String, FileReading)> =
         files.iter().zip(read).map(|(file, reading)| (name(file), reading)).collect();
     report(&read);
@@ -108,6 +117,8 @@ fn parse(options: &[&str]) -> Result<Options> {
         half: None,
         every: NonZeroUsize::MIN,
         counts: None,
+        list: None,
+        peer: None,
     };
     let mut rest = rest.iter();
     while let Some(option) = rest.next() {
@@ -117,6 +128,8 @@ fn parse(options: &[&str]) -> Result<Options> {
             ("--half", "odd") => parsed.half = Some(1),
             ("--every", count) => parsed.every = count.parse()?,
             ("--counts", path) => parsed.counts = Some(PathBuf::from(path)),
+            ("--list", path) => parsed.list = Some(PathBuf::from(path)),
+            ("--peer", path) => parsed.peer = Some(PathBuf::from(path)),
             _ => bail!("unknown option `{option} {value}`"),
         }
     }
@@ -144,7 +157,7 @@ fn hash(name: &str) -> u64 {
     })
 }
 
-fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
+fn read_all(program: &Path, files: &[PathBuf]) -> Vec<FileReading> {
     let next = Mutex::new(0..files.len());
     let read = Mutex::new(Vec::with_capacity(files.len()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -153,9 +166,8 @@ fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
             scope.spawn(|| {
                 loop {
                     let Some(at) = next.lock().expect("no panic holds it").next() else { return };
-                    let reading = in_a_process(&files[at]).unwrap_or_else(|error| FileReading {
-                        failed: Some(format!("{error:#}")),
-                        ..FileReading::default()
+                    let reading = in_a_process(program, &files[at]).unwrap_or_else(|error| {
+                        FileReading { failed: Some(format!("{error:#}")), ..FileReading::default() }
                     });
                     read.lock().expect("no panic holds it").push((at, reading));
                 }
@@ -167,11 +179,8 @@ fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
     read.into_iter().map(|(_, reading)| reading).collect()
 }
 
-fn in_a_process(file: &Path) -> Result<FileReading> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["bench", "openapi", "--one"])
-        .arg(file)
-        .output()?;
+fn in_a_process(program: &Path, file: &Path) -> Result<FileReading> {
+    let output = Command::new(program).args(["bench", "openapi", "--one"]).arg(file).output()?;
     if !output.status.success() {
         bail!(
             "the process ended with {}: {}",
@@ -202,16 +211,19 @@ fn read(file: &Path) -> Result<FileReading> {
     };
     let base_url = "https://api.example".parse().ok();
     let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
-    let description = match loaded.describe(&options) {
-        Ok(description) => description,
+    let overlay = Overlay::default();
+    let mut reading = match loaded.read(&options, &overlay) {
+        Ok(reading) => reading,
         Err(error) => return Ok(failed(&error)),
     };
+    let builder = manifest_tools(&mut reading);
+    let description = reading.finish();
     drop(loaded);
     let notes = description.notes.len();
     let unusable: Vec<String> =
         description.unusable.iter().map(|one| format!("{}: {}", one.operation, one.why)).collect();
-    let tools = description.tools.len();
-    let manifest = description.into_manifest(Timestamp::from_millis(0));
+    let tools = description.tools;
+    let manifest = description.into_manifest(builder);
     let seconds = processor_seconds()? - started;
     let memory = peak_memory()?.saturating_sub(before);
     let written = manifest.tools().iter().map(|tool| tool.raw().len()).sum();
@@ -251,10 +263,17 @@ fn warm_up() -> Result<()> {
     let loaded =
         ApiDocuments::load(&url, &documents).now_or_never().context("files are read at once")??;
     let base_url = "https://api.example".parse().ok();
-    let description =
-        loaded.describe(&DescriptionOptions { base_url, ..DescriptionOptions::default() })?;
-    let manifest = description.into_manifest(Timestamp::from_millis(0));
+    let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
+    let overlay = Overlay::default();
+    let mut reading = loaded.read(&options, &overlay)?;
+    let builder = manifest_tools(&mut reading);
+    let manifest = reading.finish().into_manifest(builder);
     manifest.tools().iter().try_for_each(|tool| compile(tool.input_schema()))
+}
+
+fn manifest_tools(reading: &mut ApiReading<'_>) -> ManifestBuilder {
+    let builder = Manifest::builder(Timestamp::from_millis(0));
+    reading.fold(builder, |tools, draft| tools.tool(draft.into_spec()))
 }
 
 fn is_legal(name: &str) -> bool {
