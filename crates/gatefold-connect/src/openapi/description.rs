@@ -7,7 +7,7 @@ use gatefold_catalog::{
     Alteration, Change, Manifest, ManifestBuilder, Supplement, ToolSpec, one_line,
 };
 use gatefold_core::Hints;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use url::Url;
 
 use super::library::Node;
@@ -143,11 +143,10 @@ impl ApiDescription {
 impl ToolDraft {
     /// The tool as it goes into a manifest.
     pub fn into_spec(self) -> ToolSpec {
-        let schema = |text: &str| serde_json::from_str::<Value>(text).expect("we wrote it");
         let action = serde_json::to_value(&self.action).expect("its keys are texts");
         let meta = Map::from_iter([(ACTION_KEY.to_owned(), action)]);
         let mut spec = ToolSpec::new(self.name)
-            .input_schema(schema(&self.input_schema))
+            .input_schema_text(self.input_schema)
             .hints(self.hints)
             .meta(meta);
         if let Some(title) = self.title {
@@ -157,7 +156,7 @@ impl ToolDraft {
             spec = spec.description(description);
         }
         if let Some(output) = self.output_schema {
-            spec = spec.output_schema(schema(&output));
+            spec = spec.output_schema_text(&*output);
         }
         match self.group {
             Some(group) => spec.group(group),

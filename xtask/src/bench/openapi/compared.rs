@@ -27,8 +27,9 @@ pub(super) fn run(folder: &Path, list_file: &Path, peer: &Path) -> Result<()> {
     if let Some(missing) = files.iter().find(|file| !file.is_file()) {
         bail!("{} is not there", missing.display());
     }
-    let before = read_all(peer, &files);
-    let after = read_all(&std::env::current_exe()?, &files);
+    // What was built before knows no other mode.
+    let before = read_all(peer, "--one", &files);
+    let after = read_all(&std::env::current_exe()?, "--unchecked", &files);
     let mut rows = Vec::new();
     let read = named.iter().zip(before.iter().zip(&after));
     for ((_, path), (before, after)) in read {
