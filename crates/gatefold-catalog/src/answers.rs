@@ -1,7 +1,8 @@
 //! Answers on their way to a client, as one that checks every member takes them.
 //!
 //! Sources write `null` for what they leave out, `[]` for an empty map, and half of a pair of
-//! surrogates where a text was cut. A client that checks refuses all of such an answer.
+//! surrogates where a text was cut. A client that checks refuses all of such an answer. So does one that
+//! reads a text which is JSON itself.
 
 use std::borrow::Cow;
 
@@ -158,7 +159,22 @@ fn contents(part: &str) -> Repaired {
         set(&mut members, key, json_text(&own));
         is_changed = true;
     }
+    is_changed |= mend_json_text(&mut members);
     is_changed.then(|| to_json(&members))
+}
+
+/// Mends halves of pairs in a text that is JSON, or lines of it, where they are escaped once more. Whether it
+/// had any.
+fn mend_json_text(members: &mut Vec<Field<'_>>) -> bool {
+    let own = find(members, "text").filter(|own| own.contains(r"\ud") || own.contains(r"\uD"));
+    let Some(own) = own.and_then(text) else { return false };
+    let Cow::Owned(whole) = with_whole_pairs(&own) else { return false };
+    let mut values = serde_json::Deserializer::from_str(&own).into_iter::<&RawValue>();
+    if !values.all(|value| value.is_ok()) {
+        return false;
+    }
+    set(members, "text", json_text(&whole));
+    true
 }
 
 /// One part of an answer's content; several or none if it is none by itself.
@@ -182,6 +198,7 @@ fn block(part: &str) -> Option<Vec<String>> {
                 set(&mut members, "text", json_text(&words));
                 is_changed = true;
             }
+            is_changed |= mend_json_text(&mut members);
         }
         kind @ ("image" | "audio") => {
             let media = media::Media { kind, data: member("data"), stated: member("mimeType") };

@@ -218,7 +218,7 @@ pub struct PartEncoding {
 pub type SecurityRequirement = BTreeMap<String, SecurityScheme>;
 
 /// A way to sign in that a description names.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecurityScheme {
     /// A token in the header `Authorization`: schemes `bearer`, `oauth2` and `openIdConnect`.

@@ -28,9 +28,10 @@ pub use auth::{
     Auth, AuthError, ClientCredentials, KeyPart, KeyPlace, SchemeCredential, SchemeCredentials,
 };
 pub use openapi::{
-    ApiDescription, ApiDocuments, CodeFlowUrls, DOCUMENT_LIMIT, DOCUMENTS_LIMIT, DescriptionError,
-    DescriptionNote, DescriptionOptions, Documents, FileDocuments, OperationOverlay, Overlay,
-    OverlayReport, TextError, ToolDraft, UnusableOperation,
+    ApiDescription, ApiDocuments, ApiReading, BudgetSpent, CodeFlowUrls, DOCUMENT_LIMIT,
+    DOCUMENTS_LIMIT, DescriptionError, DescriptionNote, DescriptionOptions, DocumentBudget,
+    Documents, FileDocuments, OperationOverlay, Overlay, SignInUse, TextError, ToolDraft,
+    UnusableOperation,
 };
 pub use request::{
     MAX_HEADER_BYTES, MAX_URL_BYTES, OperationPath, OperationPaths, OutgoingRequest, RequestError,

@@ -80,12 +80,12 @@ impl HttpResponse {
     /// A longer one is an error: at once if the server announces its size, otherwise as soon as the
     /// limit is passed. At most the limit and one chunk are held.
     pub async fn read_capped(self, limit: u64) -> Result<Bytes, EgressError> {
-        self.read_admitted(limit, |_| std::future::ready(())).await
+        self.read_admitted(limit, |_| std::future::ready(true)).await
     }
 
     /// The same, but after each part it waits for `admit`, which is told how many decoded bytes
-    /// there are so far.
-    pub async fn read_admitted<F: Future<Output = ()>>(
+    /// there are so far and says whether more may come. If not, the body is too large.
+    pub async fn read_admitted<F: Future<Output = bool>>(
         mut self,
         limit: u64,
         admit: impl Fn(usize) -> F,
@@ -101,7 +101,9 @@ impl HttpResponse {
             tokio::task::consume_budget().await;
             for part in chunk.chunks(PART_BYTES) {
                 decoder.push(part).map_err(|fault| self.fault(fault, limit))?;
-                admit(decoder.decoded()).await;
+                if !admit(decoder.decoded()).await {
+                    return Err(self.fault(DecodeFault::TooLarge, limit));
+                }
             }
         }
         decoder.finish().map_err(|fault| self.fault(fault, limit))

@@ -1,21 +1,18 @@
 //! Reads a folder of OpenAPI descriptions, each in a process of its own.
 
-use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
-use futures::FutureExt as _;
-use gatefold_connect::{ApiDocuments, DescriptionOptions, FileDocuments};
-use gatefold_core::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 
 use super::say;
 use super::table::markdown;
+
+mod compared;
+mod one;
 
 /// How many files are named for each fault.
 const NAMED: usize = 20;
@@ -66,14 +63,22 @@ struct Options {
     /// Every file (1), or every so many.
     every: NonZeroUsize,
     counts: Option<PathBuf>,
+    /// The files to compare the memory of, in this build and another.
+    list: Option<PathBuf>,
+    peer: Option<PathBuf>,
 }
 
 pub(crate) fn run(options: &[&str]) -> Result<()> {
-    if let ["--one", file] = options {
-        say(&serde_json::to_string(&read(Path::new(file))?)?);
+    if let [mode @ ("--one" | "--unchecked"), file] = options {
+        let file = Path::new(file);
+        let reading = if *mode == "--one" { one::read(file)? } else { one::measure(file)?.0 };
+        say(&serde_json::to_string(&reading)?);
         return Ok(());
     }
     let options = parse(options)?;
+    if let (Some(list), Some(peer)) = (&options.list, &options.peer) {
+        return compared::run(&options.folder, list, peer);
+    }
     let mut files = Vec::new();
     descriptions(&options.folder, &mut files)?;
     files.sort();
@@ -84,7 +89,7 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
     let is_github = |file: &Path| file.ends_with(GITHUB);
     let mut place = 0..files.len();
     files.retain(|file| place.next().is_some_and(|at| at % options.every == 0) || is_github(file));
-    let read = read_all(&files);
+    let read = read_all(&std::env::current_exe()?, "--one", &files);
     let read: Vec<(String, FileReading)> =
         files.iter().zip(read).map(|(file, reading)| (name(file), reading)).collect();
     report(&read);
@@ -108,6 +113,8 @@ fn parse(options: &[&str]) -> Result<Options> {
         half: None,
         every: NonZeroUsize::MIN,
         counts: None,
+        list: None,
+        peer: None,
     };
     let mut rest = rest.iter();
     while let Some(option) = rest.next() {
@@ -117,6 +124,8 @@ fn parse(options: &[&str]) -> Result<Options> {
             ("--half", "odd") => parsed.half = Some(1),
             ("--every", count) => parsed.every = count.parse()?,
             ("--counts", path) => parsed.counts = Some(PathBuf::from(path)),
+            ("--list", path) => parsed.list = Some(PathBuf::from(path)),
+            ("--peer", path) => parsed.peer = Some(PathBuf::from(path)),
             _ => bail!("unknown option `{option} {value}`"),
         }
     }
@@ -144,7 +153,7 @@ fn hash(name: &str) -> u64 {
     })
 }
 
-fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
+fn read_all(program: &Path, mode: &str, files: &[PathBuf]) -> Vec<FileReading> {
     let next = Mutex::new(0..files.len());
     let read = Mutex::new(Vec::with_capacity(files.len()));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -153,9 +162,8 @@ fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
             scope.spawn(|| {
                 loop {
                     let Some(at) = next.lock().expect("no panic holds it").next() else { return };
-                    let reading = in_a_process(&files[at]).unwrap_or_else(|error| FileReading {
-                        failed: Some(format!("{error:#}")),
-                        ..FileReading::default()
+                    let reading = in_a_process(program, mode, &files[at]).unwrap_or_else(|error| {
+                        FileReading { failed: Some(format!("{error:#}")), ..FileReading::default() }
                     });
                     read.lock().expect("no panic holds it").push((at, reading));
                 }
@@ -167,11 +175,8 @@ fn read_all(files: &[PathBuf]) -> Vec<FileReading> {
     read.into_iter().map(|(_, reading)| reading).collect()
 }
 
-fn in_a_process(file: &Path) -> Result<FileReading> {
-    let output = Command::new(std::env::current_exe()?)
-        .args(["bench", "openapi", "--one"])
-        .arg(file)
-        .output()?;
+fn in_a_process(program: &Path, mode: &str, file: &Path) -> Result<FileReading> {
+    let output = Command::new(program).args(["bench", "openapi", mode]).arg(file).output()?;
     if !output.status.success() {
         bail!(
             "the process ended with {}: {}",
@@ -180,110 +185,6 @@ fn in_a_process(file: &Path) -> Result<FileReading> {
         );
     }
     Ok(serde_json::from_slice(&output.stdout)?)
-}
-
-/// Reads a file and builds its manifest; then, without measuring, compiles all of its schemas.
-fn read(file: &Path) -> Result<FileReading> {
-    let bytes = file.metadata()?.len();
-    warm_up()?;
-    let before = peak_memory()?;
-    let started = processor_seconds()?;
-    let (documents, url) = FileDocuments::beside(file).map_err(|error| anyhow::anyhow!(error))?;
-    let failed = |error: &dyn std::error::Error| FileReading {
-        bytes,
-        failed: Some(error.to_string()),
-        ..FileReading::default()
-    };
-    let loaded =
-        ApiDocuments::load(&url, &documents).now_or_never().context("files are read at once")?;
-    let loaded = match loaded {
-        Ok(loaded) => loaded,
-        Err(error) => return Ok(failed(&error)),
-    };
-    let base_url = "https://api.example".parse().ok();
-    let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
-    let description = match loaded.describe(&options) {
-        Ok(description) => description,
-        Err(error) => return Ok(failed(&error)),
-    };
-    drop(loaded);
-    let notes = description.notes.len();
-    let unusable: Vec<String> =
-        description.unusable.iter().map(|one| format!("{}: {}", one.operation, one.why)).collect();
-    let tools = description.tools.len();
-    let manifest = description.into_manifest(Timestamp::from_millis(0));
-    let seconds = processor_seconds()? - started;
-    let memory = peak_memory()?.saturating_sub(before);
-    let written = manifest.tools().iter().map(|tool| tool.raw().len()).sum();
-    let mut wrong = Vec::new();
-    let mut names = HashSet::new();
-    for tool in manifest.tools() {
-        if !is_legal(tool.name()) || !names.insert(tool.name()) {
-            wrong.push(format!("name `{}`", tool.name()));
-        }
-        for schema in std::iter::once(tool.input_schema()).chain(tool.output_schema()) {
-            if let Err(why) = compile(schema) {
-                wrong.push(format!("`{}`: {why}", tool.name()));
-            }
-        }
-    }
-    if manifest.tools().len() != tools {
-        wrong.push(format!("{} tools of {tools} are in the manifest", manifest.tools().len()));
-    }
-    Ok(FileReading { bytes, failed: None, tools, unusable, notes, wrong, written, seconds, memory })
-}
-
-/// Reads a small description first: the code that runs, and what the checker of patterns makes for good,
-/// are no part of any description.
-fn warm_up() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("small.json");
-    let schema =
-        json!({ "type": "object", "properties": { "a": { "pattern": "^[\\w -]{1,64}$" } } });
-    let content = json!({ "application/json": { "schema": schema } });
-    let operation = json!({
-        "requestBody": { "content": content },
-        "responses": { "200": { "description": "OK", "content": content } },
-    });
-    let small = json!({ "openapi": "3.0.0", "paths": { "/a": { "post": operation } } });
-    std::fs::write(&file, small.to_string())?;
-    let (documents, url) = FileDocuments::beside(&file).map_err(|error| anyhow::anyhow!(error))?;
-    let loaded =
-        ApiDocuments::load(&url, &documents).now_or_never().context("files are read at once")??;
-    let base_url = "https://api.example".parse().ok();
-    let description =
-        loaded.describe(&DescriptionOptions { base_url, ..DescriptionOptions::default() })?;
-    let manifest = description.into_manifest(Timestamp::from_millis(0));
-    manifest.tools().iter().try_for_each(|tool| compile(tool.input_schema()))
-}
-
-fn is_legal(name: &str) -> bool {
-    let is_legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
-    (1..=64).contains(&name.len()) && name.bytes().all(is_legal)
-}
-
-fn compile(schema: &str) -> Result<()> {
-    let schema: Value = serde_json::from_str(schema)?;
-    jsonschema::draft202012::meta::validate(&schema)
-        .map_err(|error| anyhow::anyhow!("{error} at {}", error.instance_path()))?;
-    jsonschema::draft202012::new(&schema).map_err(|error| anyhow::anyhow!("{error}"))?;
-    Ok(())
-}
-
-/// What this thread has had of the processor.
-fn processor_seconds() -> Result<f64> {
-    let schedule =
-        std::fs::read_to_string("/proc/self/schedstat").context("only Linux tells it")?;
-    let nanoseconds = schedule.split_whitespace().next().context("it is not told")?.parse()?;
-    Ok(Duration::from_nanos(nanoseconds).as_secs_f64())
-}
-
-/// The most memory that this process ever had resident, in bytes.
-fn peak_memory() -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").context("only Linux tells it")?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib: u64 = line.context("it is not told")?.trim().trim_end_matches(" kB").trim().parse()?;
-    Ok(kib * 1024)
 }
 
 fn report(read: &[(String, FileReading)]) {

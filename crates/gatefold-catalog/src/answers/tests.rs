@@ -107,6 +107,27 @@ fn parts_that_no_client_takes_become_texts() {
     );
 }
 
+#[test]
+fn half_a_pair_is_mended_in_a_text_that_is_json_too() {
+    let text = |own: &str| format!(r#"{{"type":"text","text":"{own}"}}"#);
+    for (own, mended) in [
+        (
+            r#"{\"a\":\"cut \\ud83d\",\"b\":\"\\ud83d\\ude00\"}"#,
+            r#"{\"a\":\"cut \\ufffd\",\"b\":\"\\ud83d\\ude00\"}"#,
+        ),
+        (r#"{\"\\uDE00\":1}\n{\"a\":2}\n"#, r#"{\"\\ufffd\":1}\n{\"a\":2}\n"#),
+    ] {
+        check_block(&text(own), &text(mended));
+    }
+    check(
+        AnswerKind::Resource,
+        r#"{"contents":[{"uri":"a:b","text":"[\"\\ud83d\"]"}]}"#,
+        r#"{"contents":[{"uri":"a:b","text":"[\"\\ufffd\"]"}]}"#,
+    );
+    // It is no JSON: a folder may be called so.
+    stays(AnswerKind::Tool, &format!(r#"{{"content":[{}]}}"#, text(r"C:\\ud83d")));
+}
+
 fn image(data: &str, media_type: &str) -> String {
     format!(r#"{{"type":"image","data":"{data}","mimeType":"{media_type}"}}"#)
 }

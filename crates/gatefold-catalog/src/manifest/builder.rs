@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatefold_core::{Hints, Timestamp};
@@ -48,13 +49,6 @@ impl ManifestBuilder {
         self
     }
 
-    /// Makes room for tools of so many bytes together, for a source with very many.
-    #[must_use]
-    pub fn expecting(mut self, bytes: usize) -> Self {
-        self.drafts.tools.reserve(bytes);
-        self
-    }
-
     #[must_use]
     pub fn tool(mut self, tool: ToolSpec) -> Self {
         self.drafts.tools.add(&tool.draft());
@@ -102,32 +96,41 @@ impl ManifestBuilder {
     }
 }
 
-/// The members of one definition. Setting one again replaces it.
+/// The members of one definition, each as JSON text. Setting one again replaces it.
 #[derive(Debug, Clone)]
-struct Members(Map<String, Value>);
+struct Members(BTreeMap<&'static str, String>);
 
 impl Members {
-    fn new(key: &str, value: impl Into<String>) -> Self {
-        Self(Map::from_iter([(key.to_owned(), Value::String(value.into()))]))
+    fn new(key: &'static str, value: impl Into<String>) -> Self {
+        Self(BTreeMap::new()).with(key, value.into())
     }
 
-    fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
-        self.0.insert(key.to_owned(), value.into());
+    fn with(self, key: &'static str, value: impl Into<Value>) -> Self {
+        self.with_text(key, value.into().to_string())
+    }
+
+    fn with_text(mut self, key: &'static str, json: String) -> Self {
+        self.0.insert(key, json);
         self
     }
 
     /// The definition's text, whatever the order in which its members were set. What is in them keeps
     /// its order, because models read a schema from the top.
     fn definition(self) -> String {
-        let mut members = self.0;
-        members.sort_keys();
-        Value::Object(members).to_string()
+        let mut text = String::from("{");
+        for (at, (key, json)) in self.0.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            text.extend([comma, "\"", key, "\":", json]);
+        }
+        text.push('}');
+        text
     }
 }
 
 /// One tool for a manifest.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
+    name: String,
     members: Members,
     group: Option<String>,
 }
@@ -135,8 +138,10 @@ pub struct ToolSpec {
 impl ToolSpec {
     /// A tool that takes any object until [`ToolSpec::input_schema`] says more.
     pub fn new(name: impl Into<String>) -> Self {
-        let members = Members::new("name", name).with("inputSchema", json!({ "type": "object" }));
-        Self { members, group: None }
+        let name = name.into();
+        let members = Members::new("name", name.as_str());
+        let members = members.with("inputSchema", json!({ "type": "object" }));
+        Self { name, members, group: None }
     }
 
     #[must_use]
@@ -155,10 +160,22 @@ impl ToolSpec {
         self.with("inputSchema", schema)
     }
 
+    /// The same as JSON text.
+    #[must_use]
+    pub fn input_schema_text(self, schema: impl Into<String>) -> Self {
+        Self { members: self.members.with_text("inputSchema", schema.into()), ..self }
+    }
+
     /// The JSON Schema of its structured results, an object.
     #[must_use]
     pub fn output_schema(self, schema: Value) -> Self {
         self.with("outputSchema", schema)
+    }
+
+    /// The same as JSON text.
+    #[must_use]
+    pub fn output_schema_text(self, schema: impl Into<String>) -> Self {
+        Self { members: self.members.with_text("outputSchema", schema.into()), ..self }
     }
 
     /// The tool's hints about itself. A hint that is not set stays out of the definition.
@@ -184,14 +201,12 @@ impl ToolSpec {
         self
     }
 
-    fn with(self, key: &str, value: impl Into<Value>) -> Self {
+    fn with(self, key: &'static str, value: impl Into<Value>) -> Self {
         Self { members: self.members.with(key, value), ..self }
     }
 
     fn draft(self) -> ToolDraft {
-        let name = self.members.0.get("name").and_then(Value::as_str).unwrap_or_default();
-        let name = name.to_owned();
-        ToolDraft { name, definition: self.members.definition(), group: self.group }
+        ToolDraft { name: self.name, definition: self.members.definition(), group: self.group }
     }
 }
 

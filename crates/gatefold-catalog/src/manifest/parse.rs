@@ -66,11 +66,6 @@ pub(super) struct ToolReader {
 }
 
 impl ToolReader {
-    /// Makes room for all definitions together, in bytes.
-    pub(super) fn reserve(&mut self, bytes: usize) {
-        self.reader.text.reserve(bytes);
-    }
-
     pub(super) fn add(&mut self, draft: &ToolDraft) {
         let Self { reader, seen, added, tools } = self;
         *added += 1;

@@ -141,24 +141,28 @@ impl<'a> SignIn<'a> {
         of_auth.into_iter().chain(own.filter_map(|(_, scheme)| KeyPlace::of(scheme))).collect()
     }
 
-    /// The schemes of an operation for which nothing is there, by their names.
+    /// The schemes for which nothing is there, by their names, where these are the ways to sign in.
     pub(crate) fn missing<'s>(
         &self,
-        action: &'s Action,
+        ways: &'s [SecurityRequirement],
     ) -> impl Iterator<Item = (&'s String, &'s SecurityScheme)> {
-        let way = self.way(action).into_iter().flatten();
+        let way = self.best_of(ways).into_iter().flatten();
         way.filter(|(name, scheme)| !self.has(name, scheme))
     }
 
     /// The way that an operation is signed in, if its description names any.
     fn way<'s>(&self, action: &'s Action) -> Option<&'s SecurityRequirement> {
+        self.best_of(action.security.as_deref()?)
+    }
+
+    fn best_of<'s>(&self, ways: &'s [SecurityRequirement]) -> Option<&'s SecurityRequirement> {
         let rank = |way: &&SecurityRequirement| {
             let known = way.iter().filter(|(name, scheme)| self.has(name, scheme)).count();
             let is_whole = known == way.len();
             // A way without credentials is better than half of another one.
             (!is_whole, way.is_empty(), way.len() - known)
         };
-        action.security.iter().flatten().min_by_key(rank)
+        ways.iter().min_by_key(rank)
     }
 
     fn has(&self, name: &str, scheme: &SecurityScheme) -> bool {
@@ -240,7 +244,10 @@ mod tests {
             .chain(url.query().map(|query| format!("?{query}")))
             .collect();
         carried.sort();
-        let missing: Vec<_> = own.missing(&action).map(|(name, _)| name.as_str()).collect();
+        let missing: Vec<_> = own
+            .missing(action.security.as_deref().unwrap_or_default())
+            .map(|(name, _)| name.as_str())
+            .collect();
         (carried.join(", "), missing.join(", "))
     }
 
@@ -321,7 +328,10 @@ mod tests {
             ..sign_in(None, &none)
         };
         let action = action(&["appKey+tenant+cert+bearer"]);
-        let missing: Vec<_> = own.missing(&action).map(|(name, _)| name).collect();
+        let missing: Vec<_> = own
+            .missing(action.security.as_deref().unwrap_or_default())
+            .map(|(name, _)| name)
+            .collect();
         assert_eq!(missing, ["bearer"]);
     }
 }

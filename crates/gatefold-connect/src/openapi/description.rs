@@ -3,20 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gatefold_catalog::{Alteration, Change, Manifest, Supplement, ToolSpec, one_line};
-use gatefold_core::{Hints, Timestamp};
-use serde_json::{Map, Value};
+use gatefold_catalog::{
+    Alteration, Change, Manifest, ManifestBuilder, Supplement, ToolSpec, one_line,
+};
+use gatefold_core::Hints;
+use serde_json::Map;
 use url::Url;
 
-use super::security::CodeFlowUrls;
+use super::library::Node;
+use super::security::{CodeFlowUrls, SecuritySchemes};
 use crate::action::{ACTION_KEY, Action, SecurityRequirement};
 use crate::request::OperationPath;
 
 /// How many changes a manifest tells, and in how many characters each: they are kept with it.
 const NOTES_LIMIT: usize = 200;
 const NOTE_LENGTH: usize = 240;
-/// What a definition has besides its texts and schemas, in bytes: most have less.
-const ACTION_SIZE: usize = 1024;
 
 /// What a configuration says beside a description.
 #[derive(Debug, Clone, Default)]
@@ -27,13 +28,16 @@ pub struct DescriptionOptions {
     pub server_variables: BTreeMap<String, String>,
 }
 
-/// What was read of an API.
+/// What was read of an API besides its tools.
 #[derive(Debug, Clone)]
 pub struct ApiDescription {
     pub title: String,
     pub version: String,
     pub description: Option<String>,
-    pub tools: Vec<ToolDraft>,
+    /// How many tools there are.
+    pub tools: usize,
+    /// The ways to sign in that tools name.
+    pub sign_ins: BTreeMap<Vec<SecurityRequirement>, SignInUse>,
     /// Where all operations are, hidden and unusable ones included.
     pub paths: Vec<OperationPath>,
     /// Operations that are no tools.
@@ -46,6 +50,14 @@ pub struct ApiDescription {
     pub token_urls: Vec<String>,
     /// Where people sign in.
     pub code_flows: Vec<CodeFlowUrls>,
+}
+
+/// Which tools name the same ways to sign in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignInUse {
+    /// The place of the first of them among all tools.
+    pub first: usize,
+    pub tools: usize,
 }
 
 /// One operation as a tool. Its schemas are JSON texts.
@@ -80,41 +92,61 @@ pub struct DescriptionNote {
 }
 
 impl ApiDescription {
-    /// How many operations the description has.
-    pub fn operations(&self) -> usize {
-        self.tools.len() + self.unusable.len()
+    /// With what a description says of itself.
+    pub(super) fn of(
+        root: Node<'_>,
+        security: &SecuritySchemes,
+        notes: Vec<DescriptionNote>,
+    ) -> Self {
+        let info = |key: &str| root.get("info").and_then(|info| info.text(key)).unwrap_or_default();
+        Self {
+            title: one_line(info("title"), 200),
+            version: one_line(info("version"), 60),
+            description: Some(info("description").trim().to_owned())
+                .filter(|text| !text.is_empty()),
+            tools: 0,
+            sign_ins: BTreeMap::new(),
+            paths: Vec::new(),
+            unusable: Vec::new(),
+            notes,
+            schemes: security.by_name().clone(),
+            token_urls: security.token_urls.clone(),
+            code_flows: security.code_flows.clone(),
+        }
     }
 
-    /// The manifest of all tools. What was changed or left out is among its alterations.
-    pub fn into_manifest(self, at: Timestamp) -> Manifest {
+    pub(super) fn count(&mut self, action: &Action) {
+        if let Some(ways) = &action.security {
+            match self.sign_ins.get_mut(ways) {
+                Some(known) => known.tools += 1,
+                None => {
+                    let new = SignInUse { first: self.tools, tools: 1 };
+                    self.sign_ins.insert(ways.clone(), new);
+                }
+            }
+        }
+        self.tools += 1;
+    }
+
+    /// The manifest of the tools that were added to it. What was changed or left out is among its alterations.
+    pub fn into_manifest(self, tools: ManifestBuilder) -> Manifest {
         let attachment = serde_json::to_string(&self.paths).expect("it is all texts");
         let supplement = Supplement { topics: Vec::new(), attachment };
-        let size = self.tools.iter().map(ToolDraft::size).sum();
-        let mut builder = Manifest::builder(at).supplement(supplement).expecting(size);
+        let mut builder = tools.supplement(supplement);
         for alteration in alterations(&self.unusable, &self.notes) {
             builder = builder.alteration(alteration);
-        }
-        for draft in self.tools {
-            builder = builder.tool(draft.into_spec());
         }
         builder.build()
     }
 }
 
 impl ToolDraft {
-    /// About how many bytes its definition has.
-    fn size(&self) -> usize {
-        let texts = [&self.title, &self.description].into_iter().flatten().map(String::len);
-        let output = self.output_schema.as_deref().map_or(0, str::len);
-        self.input_schema.len() + output + texts.sum::<usize>() + ACTION_SIZE
-    }
-
-    fn into_spec(self) -> ToolSpec {
-        let schema = |text: &str| serde_json::from_str::<Value>(text).expect("we wrote it");
+    /// The tool as it goes into a manifest.
+    pub fn into_spec(self) -> ToolSpec {
         let action = serde_json::to_value(&self.action).expect("its keys are texts");
         let meta = Map::from_iter([(ACTION_KEY.to_owned(), action)]);
         let mut spec = ToolSpec::new(self.name)
-            .input_schema(schema(&self.input_schema))
+            .input_schema_text(self.input_schema)
             .hints(self.hints)
             .meta(meta);
         if let Some(title) = self.title {
@@ -124,7 +156,7 @@ impl ToolDraft {
             spec = spec.description(description);
         }
         if let Some(output) = self.output_schema {
-            spec = spec.output_schema(schema(&output));
+            spec = spec.output_schema_text(&*output);
         }
         match self.group {
             Some(group) => spec.group(group),

@@ -8,11 +8,12 @@ use futures::stream::{self, StreamExt as _};
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use super::documents::{Documents, may_lead_to};
-use super::text::{self, DOCUMENT_LIMIT, ParsedText, TextError};
+use super::documents::{DocumentBudget, Documents, may_lead_to};
+use super::text::{self, ParsedText, TextError};
 use super::value::{DocumentValue, Members};
 
-/// How many documents a description may consist of. What they have together is bounded as well: [`DOCUMENT_LIMIT`].
+/// How many documents a description may consist of. What they have together is bounded as well, by a
+/// [`DocumentBudget`].
 pub const DOCUMENTS_LIMIT: usize = 16_384;
 
 /// How many documents are fetched at once.
@@ -127,11 +128,11 @@ impl Library {
         first: &Url,
         bytes: Bytes,
         documents: &dyn Documents,
+        budget: &DocumentBudget,
     ) -> Result<Self, TextError> {
         let mut library = Self::empty();
         let mut first = first.clone();
         first.set_fragment(None);
-        let mut total = bytes.len();
         let parsed = text::parse(&bytes)?;
         drop(bytes);
         let mut open = library.take_in(first.clone(), parsed);
@@ -146,18 +147,11 @@ impl Library {
             }
             let origin = &first;
             let fetches = level.into_iter().map(|url| async move {
-                let bytes = fetch(origin, &url, documents).await;
+                let bytes = fetch(origin, &url, documents, budget).await;
                 (url, bytes)
             });
             let mut arriving = stream::iter(fetches).buffered(PARALLEL_FETCHES);
             while let Some((url, bytes)) = arriving.next().await {
-                total += bytes.as_ref().map_or(0, Bytes::len);
-                if total > DOCUMENT_LIMIT {
-                    let why =
-                        format!("all documents together have more than {DOCUMENT_LIMIT} bytes");
-                    library.missing.push(MissingDocument::new(&url, &why));
-                    return Ok(library);
-                }
                 let parsed =
                     bytes.and_then(|bytes| text::parse(&bytes).map_err(|error| error.to_string()));
                 match parsed {
@@ -244,12 +238,17 @@ fn not_there(reference: &str) -> String {
     format!("`{}` leads nowhere", gatefold_catalog::one_line(reference, 200))
 }
 
-async fn fetch(first: &Url, url: &Url, documents: &dyn Documents) -> Result<Bytes, String> {
+async fn fetch(
+    first: &Url,
+    url: &Url,
+    documents: &dyn Documents,
+    budget: &DocumentBudget,
+) -> Result<Bytes, String> {
     if !may_lead_to(first, url) {
         let why = "a file leads to files in its folder alone, a URL to http and https";
         return Err(why.to_owned());
     }
-    documents.fetch(url).await.map_err(|error| error.to_string())
+    documents.fetch(url, budget).await.map_err(|error| error.to_string())
 }
 
 /// Follows a JSON pointer. A token whose `~` escapes nothing is taken as it stands.
@@ -377,12 +376,17 @@ mod tests {
     use gatefold_core::BoxError;
     use serde_json::{Value, json};
 
+    use super::super::text::DOCUMENT_LIMIT;
     use super::*;
 
     struct Fixtures(BTreeMap<&'static str, Value>);
 
     impl Documents for Fixtures {
-        fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+        fn fetch<'a>(
+            &'a self,
+            url: &'a Url,
+            _: &'a DocumentBudget,
+        ) -> BoxFuture<'a, Result<Bytes, BoxError>> {
             let found = self.0.get(url.as_str()).map(|value| Bytes::from(value.to_string()));
             std::future::ready(found.ok_or_else(|| "no such document".into())).boxed()
         }
@@ -392,7 +396,8 @@ mod tests {
         let fixtures = Fixtures(others.iter().cloned().collect());
         let url = Url::parse(first).unwrap();
         let text = value.to_string();
-        let loading = Library::load(&url, Bytes::from(text), &fixtures);
+        let budget = DocumentBudget::new(DOCUMENT_LIMIT);
+        let loading = Library::load(&url, Bytes::from(text), &fixtures, &budget);
         loading.now_or_never().unwrap().unwrap()
     }
 
@@ -462,6 +467,28 @@ mod tests {
     }
 
     #[test]
+    fn documents_that_are_too_large_together_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let first = r#"{"a":{"$ref":"two.json"},"b":{"$ref":"three.json"}}"#;
+        write("one.json", first);
+        write("two.json", r#"{"x":"two"}"#);
+        write("three.json", r#"{"x":"three"}"#);
+        let (files, url) =
+            super::super::documents::FileDocuments::beside(&folder.path().join("one.json"))
+                .unwrap();
+        for (room, missing) in [(24, 0), (23, 1), (13, 1), (11, 1), (10, 2)] {
+            let budget = DocumentBudget::new(room);
+            let loading = Library::load(&url, Bytes::from(first), &files, &budget);
+            let library = loading.now_or_never().unwrap().unwrap();
+            assert_eq!(library.missing.len(), missing, "{room}");
+            let told = |one: &MissingDocument| one.why.starts_with("all documents together");
+            assert!(library.missing.iter().all(told), "{:?}", library.missing);
+        }
+    }
+
+    #[test]
     fn a_link_out_of_the_folder_is_not_followed() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("api");
@@ -470,12 +497,13 @@ mod tests {
         std::fs::write(folder.path().join("secret.json"), "{}").unwrap();
         let (files, url) =
             super::super::documents::FileDocuments::beside(&inner.join("api.json")).unwrap();
-        assert!(files.fetch(&url).now_or_never().unwrap().is_ok());
+        let budget = DocumentBudget::new(DOCUMENT_LIMIT);
+        assert!(files.fetch(&url, &budget).now_or_never().unwrap().is_ok());
         std::os::unix::fs::symlink(folder.path().join("secret.json"), inner.join("link.json"))
             .unwrap();
         for other in ["link.json", "none.json", "../secret.json"] {
             let other = url.join(other).unwrap();
-            assert!(files.fetch(&other).now_or_never().unwrap().is_err(), "{other}");
+            assert!(files.fetch(&other, &budget).now_or_never().unwrap().is_err(), "{other}");
         }
     }
 }

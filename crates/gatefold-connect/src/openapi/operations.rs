@@ -14,7 +14,6 @@ use super::schema::{Direction, Schemas};
 use super::security::SecuritySchemes;
 use super::servers;
 use crate::action::Action;
-use crate::request::OperationPath;
 
 /// The largest text of an input schema with what it refers to, in bytes.
 const INPUT_LIMIT: usize = 256 * 1024;
@@ -104,37 +103,48 @@ impl TextLimits {
 }
 
 /// What all operations of a description share.
-pub(super) struct Surroundings<'a, 'o> {
+pub(super) struct Surroundings<'a> {
     pub(super) edition: Edition,
     pub(super) root: Node<'a>,
-    pub(super) security: &'o SecuritySchemes,
-    pub(super) options: &'o DescriptionOptions,
+    pub(super) security: SecuritySchemes,
+    pub(super) options: &'a DescriptionOptions,
     pub(super) limits: TextLimits,
 }
 
-/// The tool of one operation, or why there is none.
-pub(super) fn tool<'a>(
-    schemas: &mut Schemas<'a>,
-    all: &Surroundings<'a, '_>,
-    operation: &OperationNode<'a>,
-    outputs: &mut Outputs,
-    name: String,
-) -> Result<ToolDraft, String> {
+/// Why an operation can be no tool, wherever its server is.
+pub(super) fn check(library: &Library, operation: &OperationNode<'_>) -> Result<(), String> {
     // Fails where the operation is a reference that leads nowhere.
-    let node = schemas.library().resolve(operation.node)?;
-    if !node.value.is_object() {
+    if !library.resolve(operation.node)?.value.is_object() {
         return Err("it is not an object".to_owned());
     }
     if operation.method.is_empty() || !operation.method.bytes().all(is_token) {
         return Err("its method is not legal".to_owned());
     }
-    let base = base(schemas.library(), all, operation)?;
+    Ok(())
+}
+
+impl<'a> Surroundings<'a> {
+    /// The media types in which Swagger 2 says that an operation answers.
+    pub(super) fn produces(&self, operation: Node<'a>) -> Option<Node<'a>> {
+        match self.edition {
+            Edition::Swagger2 => operation.get("produces").or_else(|| self.root.get("produces")),
+            Edition::OpenApi3 => None,
+        }
+    }
+}
+
+/// The tool of one operation that passed [`check`].
+pub(super) fn tool<'a>(
+    schemas: &mut Schemas<'a>,
+    all: &Surroundings<'a>,
+    operation: &OperationNode<'a>,
+    outputs: &mut Outputs,
+    name: String,
+    base: Option<String>,
+) -> ToolDraft {
+    let node = operation.node;
     let (action, input_schema) = action(schemas, all, operation, base);
-    let produces = match all.edition {
-        Edition::Swagger2 => node.get("produces").or_else(|| all.root.get("produces")),
-        Edition::OpenApi3 => None,
-    };
-    let responses = responses::read(schemas, node, produces, outputs);
+    let responses = responses::read(schemas, node, all.produces(node), outputs);
     let action = Action {
         accept: responses.accept,
         failures: responses.failures,
@@ -142,7 +152,7 @@ pub(super) fn tool<'a>(
         ..action
     };
     let summary = node.text("summary").map(|text| one_line(text, TITLE_LIMIT));
-    Ok(ToolDraft {
+    ToolDraft {
         operation: operation.label(),
         title: summary.filter(|text| !text.is_empty()),
         description: description(node),
@@ -154,14 +164,14 @@ pub(super) fn tool<'a>(
         output_schema: responses.output_schema,
         hints: hints(&operation.method),
         action,
-    })
+    }
 }
 
 /// The server of one operation. Where the configuration names one for all, only the path of the operation's own
 /// there, if it has one.
-fn base<'a>(
+pub(super) fn base<'a>(
     library: &'a Library,
-    all: &Surroundings<'a, '_>,
+    all: &Surroundings<'a>,
     operation: &OperationNode<'a>,
 ) -> Result<Option<String>, &'static str> {
     let base = match (&all.options.base_url, all.edition) {
@@ -179,16 +189,6 @@ fn base<'a>(
     base.map(Some).ok_or("it has no server: set `base_url`")
 }
 
-/// Where one operation is, whether or not it can be a tool.
-pub(super) fn place<'a>(
-    library: &'a Library,
-    all: &Surroundings<'a, '_>,
-    operation: &OperationNode<'a>,
-) -> OperationPath {
-    let base = base(library, all, operation).ok().flatten();
-    OperationPath { method: operation.method.clone(), base, path: operation.path.clone() }
-}
-
 /// RFC 9110, section 5.6.2.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
@@ -196,7 +196,7 @@ fn is_token(byte: u8) -> bool {
 
 fn action<'a>(
     schemas: &mut Schemas<'a>,
-    all: &Surroundings<'a, '_>,
+    all: &Surroundings<'a>,
     operation: &OperationNode<'a>,
     base: Option<String>,
 ) -> (Action, String) {

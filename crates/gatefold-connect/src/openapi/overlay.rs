@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Deserialize;
 
-use super::description::ApiDescription;
+use super::description::ToolDraft;
 use super::names::is_legal;
 
 /// Changes to the tools of a description, by the name that the description gives them.
@@ -34,15 +34,6 @@ pub struct OperationOverlay {
     pub ask: bool,
 }
 
-/// What became of an overlay.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OverlayReport {
-    /// Its entries that no tool has the name of, or that give a name that another tool has.
-    pub unmatched: Vec<String>,
-    /// The tools, by their new names, before whose calls a person is asked.
-    pub ask: Vec<String>,
-}
-
 impl Overlay {
     /// The names, old and new, of the tools before whose calls a person is asked.
     pub fn asks(&self) -> Vec<String> {
@@ -52,58 +43,79 @@ impl Overlay {
     }
 }
 
-impl ApiDescription {
-    /// Changes the tools as an overlay says. A new name that is not legal, or that another tool has or is to
-    /// have as well, is not taken.
-    pub fn apply(&mut self, overlay: &Overlay) -> OverlayReport {
-        let mut report = OverlayReport::default();
-        let known: HashSet<&str> = self.tools.iter().map(|tool| tool.name.as_str()).collect();
+/// What an overlay does to each tool of a description.
+#[derive(Debug)]
+pub(super) struct OverlayPlan<'o> {
+    overlay: &'o Overlay,
+    /// The tools that get another name.
+    renamed: HashSet<&'o str>,
+    /// The entries that no tool has the name of, or that give a name that no tool can have.
+    pub(super) unmatched: Vec<String>,
+}
+
+impl<'o> OverlayPlan<'o> {
+    /// For tools of these names. A new name that is not legal, or that another tool has or is to have as well, is
+    /// not taken.
+    pub(super) fn new<'n>(
+        overlay: &'o Overlay,
+        names: impl Iterator<Item = &'n str> + Clone,
+    ) -> Self
+    where
+        'o: 'n,
+    {
+        let known: HashSet<&str> = names.clone().collect();
         let unknown = overlay.operations.keys().filter(|name| !known.contains(name.as_str()));
-        report
-            .unmatched
-            .extend(unknown.map(|name| format!("`{name}` is the name of no operation")));
-        self.tools
-            .retain(|tool| !overlay.operations.get(&tool.name).is_some_and(|wanted| wanted.hide));
-        let claims = self.claims(overlay);
-        for tool in &mut self.tools {
-            let Some(wanted) = overlay.operations.get(&tool.name) else { continue };
-            tool.description = wanted.description.clone().or(tool.description.take());
-            tool.group = wanted.group.clone().or(tool.group.take());
-            match &wanted.name {
-                Some(new) if *new == tool.name => {}
-                Some(new) if claims.get(new) == Some(&1) && is_legal(new) => {
-                    tool.name.clone_from(new);
-                }
-                Some(new) => {
-                    let why = if is_legal(new) {
-                        "another has that name"
-                    } else {
-                        "that is no legal name"
-                    };
-                    report
-                        .unmatched
-                        .push(format!("`{}` cannot be called `{new}`: {why}", tool.name));
-                }
-                None => {}
+        let mut unmatched: Vec<String> =
+            unknown.map(|name| format!("`{name}` is the name of no operation")).collect();
+        let mut renamed = HashSet::new();
+        let claims = claims(overlay, names.clone());
+        for (name, wanted) in names.filter_map(|name| overlay.operations.get_key_value(name)) {
+            let Some(new) = wanted.name.as_ref().filter(|new| *new != name && !wanted.hide) else {
+                continue;
+            };
+            if claims.get(new.as_str()) == Some(&1) && is_legal(new) {
+                renamed.insert(name.as_str());
+                continue;
             }
-            if wanted.ask {
-                report.ask.push(tool.name.clone());
-            }
+            let is_taken = is_legal(new);
+            let why = if is_taken { "another has that name" } else { "that is no legal name" };
+            unmatched.push(format!("`{name}` cannot be called `{new}`: {why}"));
         }
-        report
+        Self { overlay, renamed, unmatched }
     }
 
-    /// How many tools have or want each name.
-    fn claims(&self, overlay: &Overlay) -> HashMap<String, usize> {
-        let mut claims = HashMap::new();
-        for tool in &self.tools {
-            let wanted = overlay.operations.get(&tool.name).and_then(|wanted| wanted.name.as_ref());
-            for name in wanted.filter(|new| **new != tool.name).into_iter().chain([&tool.name]) {
-                *claims.entry(name.clone()).or_default() += 1;
-            }
+    /// The tool with what the overlay changes of it. None if it is left out.
+    pub(super) fn apply(&self, mut tool: ToolDraft) -> Option<ToolDraft> {
+        let Some(wanted) = self.overlay.operations.get(&tool.name) else { return Some(tool) };
+        if wanted.hide {
+            return None;
         }
-        claims
+        tool.description = wanted.description.clone().or(tool.description);
+        tool.group = wanted.group.clone().or(tool.group);
+        if let Some(new) = wanted.name.as_ref().filter(|_| self.renamed.contains(&*tool.name)) {
+            tool.name.clone_from(new);
+        }
+        Some(tool)
     }
+}
+
+/// How many of the tools that are not left out have or want each name.
+fn claims<'a>(
+    overlay: &'a Overlay,
+    names: impl Iterator<Item = &'a str>,
+) -> HashMap<&'a str, usize> {
+    let mut claims = HashMap::new();
+    for name in names {
+        let wanted = overlay.operations.get(name);
+        if wanted.is_some_and(|wanted| wanted.hide) {
+            continue;
+        }
+        let new = wanted.and_then(|wanted| wanted.name.as_deref()).filter(|new| *new != name);
+        for name in new.into_iter().chain([name]) {
+            *claims.entry(name).or_default() += 1;
+        }
+    }
+    claims
 }
 
 #[cfg(test)]
@@ -111,13 +123,11 @@ mod tests {
     use gatefold_core::Hints;
     use serde_json::json;
 
-    use super::super::description::ToolDraft;
     use super::*;
 
-    fn description(names: &[&str]) -> ApiDescription {
-        let action = json!({ "method": "GET", "path": "/" });
-        let tool = |name: &&str| ToolDraft {
-            name: (*name).to_owned(),
+    fn tool(name: &str) -> ToolDraft {
+        ToolDraft {
+            name: name.to_owned(),
             operation: "GET /".to_owned(),
             title: None,
             description: Some("before".to_owned()),
@@ -125,25 +135,13 @@ mod tests {
             input_schema: "{}".to_owned(),
             output_schema: None,
             hints: Hints::default(),
-            action: serde_json::from_value(action.clone()).unwrap(),
-        };
-        ApiDescription {
-            title: String::new(),
-            version: String::new(),
-            description: None,
-            tools: names.iter().map(tool).collect(),
-            paths: Vec::new(),
-            unusable: Vec::new(),
-            notes: Vec::new(),
-            schemes: BTreeMap::new(),
-            token_urls: Vec::new(),
-            code_flows: Vec::new(),
+            action: serde_json::from_value(json!({ "method": "GET", "path": "/" })).unwrap(),
         }
     }
 
     #[test]
     fn an_overlay_changes_what_it_names_and_tells_what_it_could_not() {
-        let mut api = description(&["a", "b", "c", "d", "e"]);
+        let names = ["a", "b", "c", "d", "e"];
         let overlay: Overlay = serde_json::from_value(json!({ "operations": {
             "a": { "name": "first", "description": "after", "group": "G", "ask": true },
             "b": { "hide": true },
@@ -153,18 +151,18 @@ mod tests {
             "gone": { "ask": true },
         } }))
         .unwrap();
-        let report = api.apply(&overlay);
-        let names: Vec<&str> = api.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let plan = OverlayPlan::new(&overlay, names.into_iter());
+        let tools: Vec<_> = names.iter().filter_map(|name| plan.apply(tool(name))).collect();
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(names, ["first", "c", "same", "e"]);
-        let first = &api.tools[0];
+        let first = &tools[0];
         assert_eq!(
             (first.description.as_deref(), first.group.as_deref()),
             (Some("after"), Some("G"))
         );
-        assert_eq!(api.tools[1].description.as_deref(), Some("before"));
-        assert_eq!(report.ask, ["first"]);
+        assert_eq!(tools[1].description.as_deref(), Some("before"));
         assert_eq!(
-            report.unmatched,
+            plan.unmatched,
             [
                 "`gone` is the name of no operation",
                 "`c` cannot be called `d`: another has that name",

@@ -36,13 +36,7 @@ pub(super) fn read<'a>(
     outputs: &mut Outputs,
 ) -> Responses {
     let library = schemas.library();
-    let all: Vec<(&str, Node<'a>)> = operation
-        .get("responses")
-        .into_iter()
-        .flat_map(Node::members)
-        .filter(|(status, _)| !status.starts_with("x-"))
-        .filter_map(|(status, node)| Some((status, library.resolve(node).ok()?)))
-        .collect();
+    let all = responses(library, operation);
     let mut read = Responses {
         accept: accept(library, &all, produces),
         failures: failures(&all),
@@ -54,6 +48,12 @@ pub(super) fn read<'a>(
         (read.output_schema, read.shape) = (Some(text), shape);
     }
     read
+}
+
+fn responses<'a>(library: &'a Library, operation: Node<'a>) -> Vec<(&'a str, Node<'a>)> {
+    let all = operation.get("responses").into_iter().flat_map(Node::members);
+    let all = all.filter(|(status, _)| !status.starts_with("x-"));
+    all.filter_map(|(status, node)| Some((status, library.resolve(node).ok()?))).collect()
 }
 
 fn accept<'a>(
@@ -120,18 +120,42 @@ fn good_answer<'a>(
     })
 }
 
-/// Output schemas that have been written, by where the schema that they refer to lies: many operations answer
-/// with the same one.
+/// Output schemas that have been written and are still wanted, by where the schema that they refer to lies: many
+/// operations answer with the same one.
 #[derive(Debug)]
 pub(super) struct Outputs {
     limit: usize,
+    /// How many operations are still to come with a schema.
+    wanted: HashMap<*const DocumentValue, usize>,
     written: HashMap<*const DocumentValue, (Arc<str>, ResultShape)>,
 }
 
 impl Outputs {
     /// None is longer than the limit, in bytes.
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, written: HashMap::new() }
+        Self { limit, wanted: HashMap::new(), written: HashMap::new() }
+    }
+
+    /// Counts what an operation answers with.
+    pub(super) fn expect<'a>(
+        &mut self,
+        library: &'a Library,
+        operation: Node<'a>,
+        produces: Option<Node<'a>>,
+    ) {
+        let node = good_answer(library, &responses(library, operation), produces);
+        if let Some(whole) = node.and_then(|node| library.resolve(node).ok()) {
+            *self.wanted.entry(whole.value).or_default() += 1;
+        }
+    }
+
+    /// Whether more operations come with this schema than the one that asks.
+    fn is_wanted_again(&mut self, key: *const DocumentValue) -> bool {
+        let wanted = self.wanted.get_mut(&key);
+        wanted.is_some_and(|wanted| {
+            *wanted = wanted.saturating_sub(1);
+            *wanted > 0
+        })
     }
 
     /// The text of an output schema, if the description says what kind of value an answer is.
@@ -142,8 +166,13 @@ impl Outputs {
     ) -> Option<(Arc<str>, ResultShape)> {
         let whole = schemas.library().resolve(node).ok()?;
         let key = std::ptr::from_ref(whole.value);
+        let is_wanted_again = self.is_wanted_again(key);
         if let Some(known) = self.written.get(&key) {
-            return Some(known.clone());
+            let known = known.clone();
+            if !is_wanted_again {
+                self.written.remove(&key);
+            }
+            return Some(known);
         }
         let is_object = is_object(schemas.library(), node, COMPOSITION_DEPTH)?;
         let shape = if is_object { ResultShape::Plain } else { ResultShape::Wrapped };
@@ -161,7 +190,7 @@ impl Outputs {
         for note in before {
             schemas.note(note);
         }
-        if node.get("$ref").is_some() {
+        if is_wanted_again && node.get("$ref").is_some() {
             self.written.insert(key, (text.clone(), shape));
         }
         Some((text, shape))

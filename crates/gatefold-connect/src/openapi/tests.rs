@@ -3,20 +3,37 @@ use std::fmt::Write as _;
 use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use gatefold_catalog::Manifest;
 use serde_json::json;
 
 use super::*;
 use crate::action::ResultShape;
 
-fn described(document: &Value) -> Result<ApiDescription, DescriptionError> {
+/// A description with its tools.
+#[derive(Debug)]
+struct Described {
+    tools: Vec<ToolDraft>,
+    read: ApiDescription,
+}
+
+fn described(document: &Value) -> Result<Described, DescriptionError> {
     described_with(document, &DescriptionOptions::default())
 }
 
 fn described_with(
     document: &Value,
     options: &DescriptionOptions,
-) -> Result<ApiDescription, DescriptionError> {
-    ApiDocuments::of(document).describe(options)
+) -> Result<Described, DescriptionError> {
+    read(&ApiDocuments::of(document), options)
+}
+
+fn read(
+    documents: &ApiDocuments,
+    options: &DescriptionOptions,
+) -> Result<Described, DescriptionError> {
+    let overlay = Overlay::default();
+    let mut reading = documents.read(options, &overlay)?;
+    Ok(Described { tools: reading.by_ref().collect(), read: reading.finish() })
 }
 
 /// Every tool as three lines: its name, its action and its arguments. Then what was changed.
@@ -34,10 +51,10 @@ fn printed(document: &Value) -> String {
             _ = writeln!(text, "  answers {output}");
         }
     }
-    for one in &description.unusable {
+    for one in &description.read.unusable {
         _ = writeln!(text, "unusable: {}: {}", one.operation, one.why);
     }
-    for note in &description.notes {
+    for note in &description.read.notes {
         _ = writeln!(text, "note: {}: {}", note.tool.as_deref().unwrap_or("-"), note.what);
     }
     text
@@ -438,9 +455,9 @@ fn an_operations_own_path_counts_at_the_configured_server_too() {
         library.move_to(location);
         let base_url = Some(Url::parse("https://own.example/api/v1?key=k").unwrap());
         let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
-        let read = ApiDocuments { library }.describe(&options).unwrap();
+        let read = read(&ApiDocuments { library }, &options).unwrap();
         let base = read.tools[0].action.base.clone();
-        assert_eq!(read.paths[0].base, base);
+        assert_eq!(read.read.paths[0].base, base);
         let configured = options.base_url.as_ref();
         (base.clone(), crate::action::server(configured, base.as_deref()).unwrap().to_string())
     };
@@ -462,7 +479,11 @@ fn an_operations_own_path_counts_at_the_configured_server_too() {
 async fn an_operation_that_is_a_reference_is_followed() {
     struct Folder;
     impl Documents for Folder {
-        fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+        fn fetch<'a>(
+            &'a self,
+            url: &'a Url,
+            _: &'a DocumentBudget,
+        ) -> BoxFuture<'a, Result<Bytes, BoxError>> {
             let text = match url.path() {
                 "/api.yml" => {
                     "openapi: 3.0.0
@@ -489,7 +510,7 @@ security: []
 
     let url = Url::parse("https://x.example/api.yml").unwrap();
     let documents = ApiDocuments::load(&url, &Folder).await.unwrap();
-    let read = documents.describe(&DescriptionOptions::default()).unwrap();
+    let read = read(&documents, &DescriptionOptions::default()).unwrap();
     let tools: Vec<_> = read
         .tools
         .iter()
@@ -500,8 +521,8 @@ security: []
         })
         .collect();
     assert_eq!(tools, ["get id,deep true", "put id true"]);
-    assert_eq!(read.unusable[0].operation, "DELETE /a/{id}");
-    assert_eq!(read.unusable[0].why, "the document `ops/gone.yml` could not be had");
+    assert_eq!(read.read.unusable[0].operation, "DELETE /a/{id}");
+    assert_eq!(read.read.unusable[0].why, "the document `ops/gone.yml` could not be had");
 }
 
 #[test]
@@ -512,11 +533,11 @@ fn without_a_server_the_configuration_has_to_name_one() {
         library.move_to("file:///api.json");
         ApiDocuments { library }
     };
-    let error = library().describe(&DescriptionOptions::default()).unwrap_err();
+    let error = read(&library(), &DescriptionOptions::default()).unwrap_err();
     assert_eq!(error.to_string(), "the description does not say where the API is: set `base_url`");
     let base_url = Some(Url::parse("https://x.example").unwrap());
     let options = DescriptionOptions { base_url, ..DescriptionOptions::default() };
-    assert_eq!(library().describe(&options).unwrap().tools[0].action.base, None);
+    assert_eq!(read(&library(), &options).unwrap().tools[0].action.base, None);
 }
 
 #[test]
@@ -547,9 +568,9 @@ fn an_operation_names_its_ways_to_sign_in() {
         own [{"cert":"mutual_tls","token":"bearer"},{},{"name":"basic"}]
         unknown null
         "#);
-    assert_eq!(description.token_urls, ["https://api.example/token"]);
+    assert_eq!(description.read.token_urls, ["https://api.example/token"]);
     let urls = |flow: &CodeFlowUrls| format!("{} {}", flow.authorize, flow.token);
-    let flows: Vec<_> = description.code_flows.iter().map(urls).collect();
+    let flows: Vec<_> = description.read.code_flows.iter().map(urls).collect();
     assert_eq!(flows, ["https://id.example/a https://api.example/token"]);
 }
 
@@ -594,8 +615,10 @@ fn a_manifest_tells_what_was_changed() {
         with_post(&json!({ "deprecated": true, "summary": "S", "requestBody": { "content": {} } }));
     let mut document = document;
     document["paths"]["/do"]["get"] = json!(3);
-    let manifest =
-        described(&document).unwrap().into_manifest(gatefold_core::Timestamp::from_millis(0));
+    let Described { tools, read } = described(&document).unwrap();
+    let builder = Manifest::builder(gatefold_core::Timestamp::from_millis(0));
+    let builder = tools.into_iter().fold(builder, |all, one| all.tool(one.into_spec()));
+    let manifest = read.into_manifest(builder);
     let told: Vec<String> = manifest.alterations().iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
@@ -645,6 +668,6 @@ fn operations_with_the_same_answer_have_the_same_schema_and_keep_their_notes() {
     );
     assert_eq!(post.output_schema, None);
     let noted: Vec<_> =
-        description.notes.iter().map(|note| note.tool.as_deref().unwrap()).collect();
+        description.read.notes.iter().map(|note| note.tool.as_deref().unwrap()).collect();
     assert_eq!(noted, ["get_p", "put_p", "post_p"]);
 }

@@ -1,5 +1,5 @@
 //! The values of a document, in little memory: a description of some megabytes is mostly objects of two members, whose
-//! keys and texts are the same few.
+//! keys and texts are the same few. Whole descriptions repeat too.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,8 +8,6 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Number, Value};
 
-/// The longest text that is kept once for all places, in bytes.
-const SHARED_LENGTH: usize = 64;
 /// How many members are looked through one by one. More have an index.
 const FEW_MEMBERS: usize = 16;
 
@@ -39,15 +37,12 @@ pub(super) struct IndexedMembers {
     sorted: Box<[u32]>,
 }
 
-/// The texts of one document that are kept once.
+/// The texts of one document, each kept once for all its places.
 #[derive(Debug, Default)]
 pub(super) struct SharedTexts(HashSet<Arc<str>>);
 
 impl SharedTexts {
     pub(super) fn take(&mut self, text: &str) -> Arc<str> {
-        if text.len() > SHARED_LENGTH {
-            return text.into();
-        }
         if let Some(known) = self.0.get(text) {
             return known.clone();
         }

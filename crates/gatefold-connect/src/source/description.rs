@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,8 +21,8 @@ use url::Url;
 use super::{DescribedOperations, DescriptionPlace};
 use crate::auth::SignIn;
 use crate::openapi::{
-    ApiDocuments, DOCUMENT_LIMIT, DescriptionError, DescriptionNote, DescriptionOptions, Documents,
-    FileDocuments,
+    ApiDocuments, BudgetSpent, DOCUMENT_LIMIT, DescriptionError, DescriptionOptions,
+    DocumentBudget, Documents, FileDocuments,
 };
 
 mod credentials;
@@ -50,15 +51,13 @@ impl DescriptionReading<'_> {
         let options = DescriptionOptions { base_url, server_variables };
         let overlay = described.overlay.clone();
         let read = move || {
-            let mut read = documents.describe(&options)?;
-            let unmatched = read.apply(&overlay).unmatched.into_iter();
-            read.notes.extend(unmatched.map(|what| DescriptionNote {
-                tool: None,
-                what: format!("the overlay was not followed: {what}"),
-            }));
-            Ok::<_, DescriptionError>(read)
+            let mut reading = documents.read(&options, &overlay)?;
+            let tools = reading
+                .by_ref()
+                .fold(Manifest::builder(now), |tools, draft| tools.tool(draft.into_spec()));
+            Ok::<_, DescriptionError>((reading.finish(), tools))
         };
-        let mut read = tokio::task::spawn_blocking(read).await?.map_err(with_cause)?;
+        let (mut read, tools) = tokio::task::spawn_blocking(read).await?.map_err(with_cause)?;
         if !self.has_callers_credentials {
             read.notes.splice(0..0, credentials::notes(&read, sign_in));
         }
@@ -66,7 +65,7 @@ impl DescriptionReading<'_> {
         for note in &mut read.notes {
             note.what = secrets.mask(&note.what).into_owned();
         }
-        Ok(tokio::task::spawn_blocking(move || read.into_manifest(now)).await?)
+        Ok(tokio::task::spawn_blocking(move || read.into_manifest(tools)).await?)
     }
 
     async fn documents(&self) -> Result<ApiDocuments, BoxError> {
@@ -118,7 +117,11 @@ struct RemoteDocuments<'a> {
 }
 
 impl Documents for RemoteDocuments<'_> {
-    fn fetch<'a>(&'a self, url: &'a Url) -> BoxFuture<'a, Result<Bytes, BoxError>> {
+    fn fetch<'a>(
+        &'a self,
+        url: &'a Url,
+        budget: &'a DocumentBudget,
+    ) -> BoxFuture<'a, Result<Bytes, BoxError>> {
         let accepted = "application/json, application/yaml;q=0.9, */*;q=0.5";
         let request = HttpRequest::new(Method::GET, url.clone())
             .header(ACCEPT, HeaderValue::from_static(accepted));
@@ -130,8 +133,18 @@ impl Documents for RemoteDocuments<'_> {
             if !status.is_success() {
                 return Err(format!("its server answered {status}").into());
             }
-            let bytes = answer.read_capped(DOCUMENT_LIMIT as u64).await?;
-            Ok(masked(bytes, self.secrets))
+            let (taken, is_spent) = (AtomicUsize::new(0), AtomicBool::new(false));
+            let admit = |bytes: usize| {
+                let new = bytes - taken.swap(bytes, Ordering::Relaxed);
+                let is_admitted = budget.take(new).is_ok();
+                is_spent.store(!is_admitted, Ordering::Relaxed);
+                std::future::ready(is_admitted)
+            };
+            let read = answer.read_admitted(DOCUMENT_LIMIT as u64, admit).await;
+            if is_spent.into_inner() {
+                return Err(BudgetSpent.into());
+            }
+            Ok(masked(read?, self.secrets))
         }
         .boxed()
     }

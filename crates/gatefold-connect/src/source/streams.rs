@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures::FutureExt as _;
 use gatefold_core::{CallError, Target, with_causes};
 use gatefold_dispatch::CallContext;
 use gatefold_egress::{BodyEnd, EgressError, HttpResponse};
@@ -62,6 +63,7 @@ async fn read(
     let time = left.saturating_sub((left / MARGIN_SHARE).min(LONGEST_MARGIN));
     let admit = |bytes| context.room.admit(bytes);
     if !has_no_length(response.headers()) {
+        let admit = |bytes| admit(bytes).map(|()| true);
         let body = response.ending_by(began + time).read_admitted(limit, admit).await?;
         return Ok((body, None));
     }

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_connect::{ApiDocuments, DescriptionOptions, Documents};
+use gatefold_connect::{ApiDocuments, DescriptionOptions, DocumentBudget, Documents, Overlay};
 use serde_json::{Map, Value, json};
 use url::Url;
 
@@ -16,7 +16,11 @@ use crate::requests::ways;
 struct OneDocument(String);
 
 impl Documents for OneDocument {
-    fn fetch<'a>(&'a self, _: &'a Url) -> BoxFuture<'a, Result<Bytes, gatefold_core::BoxError>> {
+    fn fetch<'a>(
+        &'a self,
+        _: &'a Url,
+        _: &'a DocumentBudget,
+    ) -> BoxFuture<'a, Result<Bytes, gatefold_core::BoxError>> {
         std::future::ready(Ok(Bytes::from(self.0.clone()))).boxed()
     }
 }
@@ -26,8 +30,11 @@ async fn action_of(document: &Value) -> Value {
     let url = Url::parse("http://127.0.0.1/openapi.json").unwrap();
     let documents = OneDocument(document.to_string());
     let loaded = ApiDocuments::load(&url, &documents).await.unwrap();
-    let read = loaded.describe(&DescriptionOptions::default()).unwrap();
-    let [tool] = &read.tools[..] else { panic!("{:?} {:?}", read.unusable, read.notes) };
+    let (options, overlay) = (DescriptionOptions::default(), Overlay::default());
+    let mut reading = loaded.read(&options, &overlay).unwrap();
+    let tools: Vec<_> = reading.by_ref().collect();
+    let read = reading.finish();
+    let [tool] = &tools[..] else { panic!("{:?} {:?}", read.unusable, read.notes) };
     assert!(read.notes.is_empty(), "{:?}\n{document}", read.notes);
     serde_json::to_value(&tool.action).unwrap()
 }

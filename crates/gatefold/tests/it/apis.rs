@@ -428,6 +428,21 @@ async fn a_changed_description_is_read_on_reload() {
 }
 
 #[tokio::test]
+async fn a_restart_does_not_read_a_description_again() {
+    let (api, scratch) = (Api::start().await, Scratch::new());
+    let text = |more: &str| format!("[sources.crm]\nopenapi = '{}/openapi.json'\n{more}", api.url);
+    let other = format!("base_url = '{}'\n", api.url);
+    for (more, fetches) in [("", 1), ("", 0), ("", 0), (&other, 1), (&other, 0)] {
+        let app = app(&scratch, &text(more)).await;
+        call(&app, "crm__getContact", json!({ "id": 7 })).await.unwrap();
+        app.close().await;
+        let arrived = api.take();
+        let read = arrived.iter().filter(|line| *line == "GET /v1/openapi.json").count();
+        assert_eq!((read, arrived.len()), (fetches, fetches + 1), "{more}: {arrived:?}");
+    }
+}
+
+#[tokio::test]
 async fn arguments_do_not_give_a_credential_a_second_time() {
     let (api, scratch) = (Api::start().await, Scratch::new());
     let described = |place: &str| {

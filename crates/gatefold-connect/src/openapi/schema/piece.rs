@@ -9,7 +9,7 @@ const DEFS: &str = "#/$defs/";
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Segment {
-    Text(String),
+    Text(Box<str>),
     /// A whole schema that is only a reference. `depth` is how deep it stands in this piece.
     Component {
         id: usize,
@@ -35,7 +35,8 @@ impl Piece {
         writer.value(schema, 0);
         let PieceWriter { mut piece, text, .. } = writer;
         piece.size += text.len();
-        piece.segments.push(Segment::Text(text));
+        piece.segments.push(Segment::Text(text.into()));
+        piece.segments.shrink_to_fit();
         piece
     }
 
@@ -106,7 +107,7 @@ impl PieceWriter<'_> {
     fn gap(&mut self, id: usize, depth: usize) {
         let text = std::mem::take(&mut self.text);
         self.piece.size += text.len();
-        self.piece.segments.push(Segment::Text(text));
+        self.piece.segments.push(Segment::Text(text.into()));
         self.piece.segments.push(Segment::Component { id, depth });
     }
 }

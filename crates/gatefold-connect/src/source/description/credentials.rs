@@ -15,12 +15,14 @@ pub(super) fn notes(read: &ApiDescription, sign_in: SignIn<'_>) -> Vec<Descripti
     let offered = read.code_flows.first().filter(|_| has_none);
     let mut whats: Vec<String> = offered.map(offered_sign_in).into_iter().collect();
     let (mut missing, mut tools) = (BTreeMap::new(), 0);
-    for tool in &read.tools {
-        let lacks = sign_in.missing(&tool.action);
-        let lacks: Vec<_> = lacks
+    let mut sign_ins: Vec<_> = read.sign_ins.iter().collect();
+    sign_ins.sort_by_key(|(_, used)| used.first);
+    for (ways, used) in sign_ins {
+        let lacks: Vec<_> = sign_in
+            .missing(ways)
             .filter(|(_, scheme)| offered.is_none() || **scheme != SecurityScheme::Bearer)
             .collect();
-        tools += usize::from(!lacks.is_empty());
+        tools += if lacks.is_empty() { 0 } else { used.tools };
         if missing.len() < NAMED_SCHEMES {
             missing.extend(lacks);
         }
@@ -85,7 +87,7 @@ mod tests {
 
     use super::*;
     use crate::auth::{Auth, SchemeCredential, SchemeCredentials};
-    use crate::openapi::{ApiDocuments, DescriptionOptions};
+    use crate::openapi::{ApiDocuments, DescriptionOptions, Overlay};
 
     fn description() -> ApiDescription {
         let operation = |id: &str, security: serde_json::Value| json!({ "get": { "operationId": id, "security": security } });
@@ -104,7 +106,11 @@ mod tests {
                 "cert": { "type": "mutualTLS" },
             } },
         });
-        ApiDocuments::of(&document).describe(&DescriptionOptions::default()).unwrap()
+        let (options, overlay) = (DescriptionOptions::default(), Overlay::default());
+        let documents = ApiDocuments::of(&document);
+        let mut reading = documents.read(&options, &overlay).unwrap();
+        assert_eq!(reading.by_ref().count(), 3);
+        reading.finish()
     }
 
     fn check(auth: Option<&Auth>, pairs: &[(&str, &str)], expected: &[&str]) {
