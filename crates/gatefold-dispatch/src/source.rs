@@ -276,6 +276,7 @@ impl CallContext {
 
 /// Progress in the protocol's words.
 #[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the protocol calls them so")]
 struct Progress<'a> {
     progress: u64,
     #[serde(skip_serializing_if = "Option::is_none")]

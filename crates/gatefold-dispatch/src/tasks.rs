@@ -231,7 +231,7 @@ impl RunningTask {
             RunningStep::Asks(questions) => return Some(questions),
             RunningStep::Ended(result) => result,
         };
-        let _place = running.place().clone();
+        let place = running.place().clone();
         let result = match result.and_then(check) {
             Ok(Outcome::Done(payload)) => Some(payload),
             Err(CallError::Cancelled) => None,
@@ -242,7 +242,7 @@ impl RunningTask {
             }
         };
         self.updated = now;
-        self.state = TaskState::Ended { result, _place };
+        self.state = TaskState::Ended { result, _place: place };
         None
     }
 }

@@ -28,7 +28,7 @@ pub enum OperationError {
 
 /// A fault in words for people, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{text}{}", help.iter().map(|help| format!("\n  help: {help}")).collect::<String>())]
+#[error("{text}{}", help.as_ref().map(|help| format!("\n  help: {help}")).unwrap_or_default())]
 pub struct Fault {
     pub text: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]

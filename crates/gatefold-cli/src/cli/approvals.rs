@@ -8,7 +8,7 @@ use gatefold::Environment;
 use gatefold_catalog::by_ends;
 use gatefold_core::{Clock as _, SystemClock, Timestamp};
 use gatefold_operations::{
-    DecideApproval, ApprovalFilter, ApprovalRecord, REASON_BYTES, StateOperations, Verdict,
+    ApprovalFilter, ApprovalRecord, DecideApproval, REASON_BYTES, StateOperations, Verdict,
 };
 use serde_json::json;
 use tokio::process::Command;

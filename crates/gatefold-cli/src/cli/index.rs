@@ -94,7 +94,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let Index::Describe(asked) = index;
-    stop::unless_stopped(describe(asked, shared, environment, output)).await
+    stop::unless_stopped(Box::pin(describe(asked, shared, environment, output))).await
 }
 
 async fn describe(

@@ -38,7 +38,7 @@ pub(super) async fn add(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    add::run(add, shared, environment, output).await
+    Box::pin(add::run(add, shared, environment, output)).await
 }
 
 pub(super) fn list(

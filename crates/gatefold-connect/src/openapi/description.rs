@@ -117,12 +117,10 @@ impl ApiDescription {
 
     pub(super) fn count(&mut self, action: &Action) {
         if let Some(ways) = &action.security {
-            match self.sign_ins.get_mut(ways) {
-                Some(known) => known.tools += 1,
-                None => {
-                    let new = SignInUse { first: self.tools, tools: 1 };
-                    self.sign_ins.insert(ways.clone(), new);
-                }
+            if let Some(known) = self.sign_ins.get_mut(ways) {
+                known.tools += 1;
+            } else {
+                self.sign_ins.insert(ways.clone(), SignInUse { first: self.tools, tools: 1 });
             }
         }
         self.tools += 1;

@@ -159,11 +159,9 @@ impl PinnedTurn {
     /// The same turn for the same user through another agent, whose own rules count instead. Where
     /// this turn acts for wider rights, so does that one.
     fn delegated(mut self, agent: &AgentId, delegation: Arc<Delegation>) -> Self {
-        let acting = |principal: &Arc<Principal>| {
-            Arc::new(Principal { agent: Some(agent.clone()), ..Principal::clone(principal) })
-        };
-        self.principal = acting(&self.principal);
-        self.on_behalf_of = self.on_behalf_of.iter().map(acting).collect();
+        for principal in std::iter::once(&mut self.principal).chain(&mut self.on_behalf_of) {
+            Arc::make_mut(principal).agent = Some(agent.clone());
+        }
         self.under(delegation)
     }
 }

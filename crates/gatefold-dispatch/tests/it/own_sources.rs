@@ -221,7 +221,7 @@ async fn it_goes_on_as_a_task_which_asks_and_tells_and_keeps_its_result() {
     assert_eq!(
         begun,
         json!({
-            "taskId": id, "status": "working", "ttlMs": lifetime.as_millis() as u64,
+            "taskId": id, "status": "working", "ttlMs": u64::try_from(lifetime.as_millis()).unwrap(),
             "pollIntervalMs": 1000, "createdAt": "1970-01-01T00:16:40.000Z",
             "lastUpdatedAt": "1970-01-01T00:16:40.000Z",
         })

@@ -66,7 +66,9 @@ impl FollowedCalls {
         self.last = new.last().map_or(self.last, |call| call.place);
         let mut calls = self.waiting.changed(&self.store).await?;
         calls.extend(new);
-        calls.iter().for_each(|call| self.waiting.note(call));
+        for call in &calls {
+            self.waiting.note(call);
+        }
         let records = calls.into_iter().map(|call| call.record);
         Ok(records.filter(|record| is_asked(record, &self.filter)).collect())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatefold_core::{AgentId, Principal, Timestamp, UserId};
 use gatefold_operations::{
-    DecideApproval, ApprovalFilter, Asker, CallAnswer, CallFilter, Fault, ListCalls,
+    ApprovalFilter, Asker, CallAnswer, CallFilter, DecideApproval, Fault, ListCalls,
     NewAccessToken, OperationError, PastQueryFilter, REASON_BYTES, RevokedAccess, StateOperations,
     Verdict,
 };
