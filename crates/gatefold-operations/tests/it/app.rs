@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gatefold_catalog::SearchMode;
 use gatefold_core::{Principal, UserId};
 use gatefold_operations::{
     AppOperations, AppRequest, Asker, CallArguments, CallTool, GetRecord, GetStatus, InspectTools,
@@ -40,7 +41,7 @@ async fn every_request_has_the_same_answer_in_process_and_as_json() {
     assert_eq!(unknown["answer"]["Err"]["not_found"]["help"], "the domains are own");
 
     let query = "what time is it in Tokyo".to_owned();
-    let search = SearchTools { query, mode: Default::default(), limit: 1 };
+    let search = SearchTools { query, mode: SearchMode::default(), limit: 1 };
     let found = check(on, search).await.unwrap();
     assert_eq!(found["answer"]["Ok"]["tools"][0]["line"]["name"], "own__datetime");
 
