@@ -87,14 +87,15 @@ impl<'a> AppOperations<'a> {
     /// What is on record, whichever gateway recorded it.
     pub async fn recorded_state(&self, _: &GetRecord) -> Result<RecordedState, OperationError> {
         self.asker.require_operator("see what is on record")?;
+        let (sources, store) = (self.app.reports(), self.app.store());
+        let calls = store.totals().await?;
         // This loads what other gateways have counted.
         self.app.uncounted().await;
-        let store = self.app.store();
         let costs = self.app.status().tokens;
         Ok(RecordedState {
             directory: store.state_dir().display().to_string(),
-            sources: self.app.reports(),
-            calls: store.totals().await?,
+            sources,
+            calls,
             tokens: RecordedCosts { definitions: costs.definitions, surface: costs.surface },
         })
     }
