@@ -171,7 +171,9 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     key                             from              value
     policy.allow                    default           all of them
     policy.ask                      default           none
+    policy.ask_unless               default           none
     policy.deny                     gatefold.toml:5   ["*__drop_*","prompt:*"]
+    policy.deny_unless              default           none
     disclosure.pinned               default           []
     disclosure.discovery_tokens     default           2000
     disclosure.default              default           "gateway"

@@ -65,7 +65,7 @@ pub(super) fn shaped(
     let mut more = Vec::new();
     let mut text = Cow::Borrowed(result.get());
     match peek.result_type {
-        None => more.push(r#""resultType":"complete""#.to_owned()),
+        None => more.push(format!(r#""resultType":{}"#, kind_of_result.written())),
         Some(kind) if kind.get() == kind_of_result.written() => {}
         // A server of the older era may use a member of this name for something else.
         Some(_) => {

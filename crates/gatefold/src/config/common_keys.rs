@@ -148,17 +148,6 @@ pub(super) fn effects(table: &mut Table<'_>) -> Vec<EntryEffect> {
     if let Some(field) = table.peek("allow").filter(Field::is_empty_list) {
         field.fault("is empty, which would hide everything", "list patterns, or remove the key");
     }
-    for (key, of, is_idle) in [
-        ("ask_unless", "ask", keys.ask.0.is_empty()),
-        ("deny_unless", "deny", keys.deny.is_empty()),
-    ] {
-        if let Some(field) = table.peek(key).filter(|_| is_idle) {
-            field.key_fault(
-                "is an exception to nothing",
-                format!("set `{of}` as well, or remove the key"),
-            );
-        }
-    }
     let texts = |patterns: Vec<EntryPattern>| -> Vec<String> {
         patterns.into_iter().map(|EntryPattern(text)| text).collect()
     };
