@@ -15,8 +15,9 @@ use crate::Dialect;
 /// Character sets that may mark a string of MySQL. The connection's own is UTF-8.
 const INTRODUCERS: [&str; 6] = ["_utf8", "_utf8mb3", "_utf8mb4", "_latin1", "_ascii", "_binary"];
 
-/// Words that MySQL reads as a function without parentheses, and the parser as a name.
+/// Words that a server reads as a function without parentheses, and the parser as a name.
 const MYSQL_WORDS: [&str; 4] = ["current_user", "utc_date", "utc_time", "utc_timestamp"];
+const POSTGRES_WORDS: [&str; 1] = ["current_role"];
 
 impl Inspector<'_> {
     /// Checks an expression whose value is used. No masked column may be in it.
@@ -98,14 +99,8 @@ impl Inspector<'_> {
             Expr::Identifier(_) | Expr::CompoundIdentifier(_) => self.named(&idents_of(expr)),
             Expr::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
             Expr::Value(value) => check_value(value),
-            Expr::IsNull(inner) | Expr::IsNotNull(inner)
-                if matches!(**inner, Expr::QualifiedWildcard(..)) =>
-            {
-                match &**inner {
-                    Expr::QualifiedWildcard(name, _) if self.is_postgres() => self.whole_row(name),
-                    _ => Err(refused("`*` as a value", "name the columns")),
-                }
-            }
+            Expr::QualifiedWildcard(name, _) if self.is_postgres() => self.whole_row(name),
+            Expr::QualifiedWildcard(..) => Err(refused("`*` as a value", "name the columns")),
             Expr::Nested(inner)
             | Expr::IsFalse(inner)
             | Expr::IsNotFalse(inner)
@@ -312,10 +307,15 @@ impl Inspector<'_> {
     }
 
     fn is_bare_function(&self, idents: &[&Ident]) -> bool {
-        let is_word = |ident: &Ident| {
-            ident.quote_style.is_none() && MYSQL_WORDS.contains(&&*ident.value.to_lowercase())
+        let words: &[&str] = match self.dialect() {
+            Dialect::MySql | Dialect::MariaDb => &MYSQL_WORDS,
+            Dialect::Postgres => &POSTGRES_WORDS,
+            Dialect::Sqlite => &[],
         };
-        matches!(idents, [ident] if self.is_mysql() && is_word(ident))
+        let is_word = |ident: &Ident| {
+            ident.quote_style.is_none() && words.contains(&&*ident.value.to_lowercase())
+        };
+        matches!(idents, [ident] if is_word(ident))
     }
 
     /// Leaves the schema out of `schema.table.column`: the table may have become a subquery.

@@ -3,6 +3,7 @@ use crate::{Column, ColumnPattern, Dialect, Schema, Table, TableKind, TablePatte
 
 mod catalogue;
 mod corpus;
+mod everyday;
 mod forms;
 mod masks;
 mod mixtures;

@@ -45,6 +45,8 @@ fn forms_of_postgres() {
                 "SELECT id FROM orders WHERE note NOT ILIKE ANY ('{a,b}')",
                 "SELECT id FROM orders WHERE note ILIKE ANY (SELECT email FROM employees)",
             ),
+            ("SELECT (o.*)::text FROM orders o", "SELECT (e.*)::text FROM employees e"),
+            ("SELECT CURRENT_ROLE", "SELECT \"current_role\""),
             ("SELECT id FROM ONLY orders", "SELECT id FROM ONLY employees"),
             ("SELECT id FROM ONLY (orders) AS o", "SELECT id FROM ONLY (secrets)"),
             ("SELECT current_user, user, current_catalog", "SELECT session_user"),
