@@ -50,6 +50,8 @@ fn with_example(section: &Section, key: &Key) -> String {
             "authentication = \"token\"\npublic_url = \"https://a.example\"\n"
         }
         (false, ["subject"]) => "subject = \"x\"\n",
+        (false, []) if key.name == "ask_unless" => "ask = [\"mail__*\"]\n",
+        (false, []) if key.name == "deny_unless" => "deny = [\"*__drop_*\"]\n",
         _ => "",
     };
     let named = match key.name {

@@ -83,6 +83,8 @@ impl Stage<'_> {
             iterations: self.turns,
             turn: patience(self.model),
             run: LONGEST_RUN,
+            // So the log has the calls in the order in which the model wrote them.
+            calls_at_once: 1,
             ..RunLimits::default()
         };
         let driver = Driver::new(self.model, &tools).watched_by(&reported);

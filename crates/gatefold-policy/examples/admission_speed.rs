@@ -1,5 +1,5 @@
 //! How long a decision takes among very many rules:
-//! `cargo run --release -p gatefold-policy --example speed`.
+//! `cargo run --release -p gatefold-policy --example admission_speed`.
 
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
