@@ -2,7 +2,7 @@
 
 use super::*;
 
-const POSTGRES: &str = r##"
+const POSTGRES: &str = r#"
 SELECT date_trunc('month', placed_at) AS m, count(*) FILTER (WHERE amount > 10) FROM orders GROUP BY 1
 SELECT DISTINCT ON (employee_id) * FROM orders ORDER BY employee_id, placed_at DESC
 SELECT * FROM orders WHERE placed_at >= now() - interval '7 days'
@@ -118,9 +118,9 @@ SELECT JSON_OBJECT('a' VALUE 1)
 SELECT JSON_ARRAY(1, 2)
 SELECT json_value('{"a":1}', '$.a')
 SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (a int PATH '$')) AS t
-"##;
+"#;
 
-const MYSQL: &str = r##"
+const MYSQL: &str = r#"
 SELECT DATE_FORMAT(placed_at,'%Y-%m') m, COUNT(*) FROM orders GROUP BY m WITH ROLLUP
 SELECT GROUP_CONCAT(DISTINCT name ORDER BY name SEPARATOR ', ') FROM departments
 SELECT IF(amount>1,'a','b'), IFNULL(note,'') FROM `orders`
@@ -212,18 +212,18 @@ SELECT LEAD(id) OVER (ORDER BY id), FIRST_VALUE(id) OVER (ORDER BY id) FROM orde
 SELECT STR_TO_DATE('1,2,2024', '%d,%m,%Y'), TIMESTAMPDIFF(MONTH, placed_at, NOW()), DATEDIFF(NOW(), placed_at) FROM orders
 SELECT GROUPING(name), name FROM departments GROUP BY name WITH ROLLUP
 SELECT id AS total FROM orders ORDER BY total + 1
-"##;
+"#;
 
-const MARIADB: &str = r##"
+const MARIADB: &str = "
 SELECT id FROM orders OFFSET 5 ROWS FETCH FIRST 5 ROWS ONLY
 SELECT id FROM orders ORDER BY id FETCH FIRST 5 ROWS ONLY
 SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY amount) OVER (PARTITION BY employee_id) FROM orders
 SELECT MEDIAN(amount) OVER (PARTITION BY employee_id) FROM orders
 SELECT NVL(note, 'x'), NVL2(note, 'a', 'b'), CHR(65) FROM orders
 SELECT JSON_VALUE(data, '$.a'), JSON_QUERY(data, '$.a'), JSON_EXISTS(data, '$.a') FROM employees
-"##;
+";
 
-const SQLITE: &str = r##"
+const SQLITE: &str = r#"
 SELECT rowid, * FROM orders
 SELECT _rowid_, oid FROM orders
 SELECT strftime('%Y-%m', placed_at), date('now','-7 days'), julianday('now') FROM orders
@@ -297,7 +297,7 @@ SELECT CONCAT(name, ' ', city), CONCAT_WS(',', name, city) FROM departments
 SELECT LEFT(name, 2), LENGTH(name), LTRIM(name), POSITION('a' IN name) FROM departments
 SELECT IF(amount > 1, 'a', 'b') FROM orders
 SELECT SUM(amount > 1), AVG(amount) FROM orders
-"##;
+"#;
 
 #[test]
 fn everyday_statements_pass() {
