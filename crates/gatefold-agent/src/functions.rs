@@ -6,10 +6,14 @@ use gatefold_disclose::Surface;
 use gatefold_model::{RawJson, ToolDefinition};
 use serde::Deserialize;
 
+/// The most functions of one run. Endpoints take a few hundred at best.
+const KNOWN: usize = 16_384;
+
 /// The functions that a model is given. Endpoints take fewer names than MCP does, so some tools have
 /// another name here.
 #[derive(Debug, Default)]
 pub(crate) struct Functions {
+    /// At most [`KNOWN`].
     functions: Vec<Function>,
 }
 
@@ -45,6 +49,9 @@ impl Functions {
         for tool in &surface.tools {
             let text = tool.definition.get();
             let Some(place) = places.get(&tool.name) else {
+                if self.functions.len() == KNOWN {
+                    continue;
+                }
                 let name = free_name(&tool.name, &names);
                 names.insert(name.clone());
                 self.functions.push(Function {

@@ -59,7 +59,10 @@ pub(super) enum RunEnd {
     Repeated,
 }
 
-/// The tokens of each answer, where the endpoint reported them.
+/// The most answers of one task: `--turns` is at most 100.
+const ANSWERS: usize = 128;
+
+/// The tokens of each answer, where the endpoint reported them. At most [`ANSWERS`].
 #[derive(Default)]
 struct ReportedTokens(Mutex<Vec<Option<u64>>>);
 
@@ -67,7 +70,9 @@ impl RunWatcher for ReportedTokens {
     fn happened(&self, event: &AgentEvent) {
         if let AgentEvent::Answered { answer } = event {
             let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            reported.push(answer.usage.total());
+            if reported.len() < ANSWERS {
+                reported.push(answer.usage.total());
+            }
         }
     }
 }
