@@ -40,7 +40,7 @@ fn parts_of(result: &Value) -> Vec<UserPart> {
 
 fn part_of(block: &Value) -> UserPart {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let shown = match block["type"].as_str() {
+    let content = match block["type"].as_str() {
         Some("text") => text(&block["text"]),
         Some("image") => match image_of(block) {
             Some(image) => return UserPart::Image(image),
@@ -52,7 +52,7 @@ fn part_of(block: &Value) -> UserPart {
         Some("resource_link") => format!("[resource {}]", text(&block["uri"])),
         kind => format!("[{}, not shown]", kind.unwrap_or("something")),
     };
-    UserPart::Text(shown)
+    UserPart::Text(content)
 }
 
 /// An image of a type and a size that models take.

@@ -43,17 +43,17 @@ pub struct RunJournal {
 /// Sees a run while it goes on.
 pub trait RunWatcher: Send + Sync {
     /// A piece of the model's answer came.
-    fn wrote(&self, delta: &Delta) {
+    fn on_delta(&self, delta: &Delta) {
         let _ = delta;
     }
 
     /// A call begins.
-    fn calls(&self, call: usize, request: &ToolCall) {
+    fn on_call(&self, call: usize, request: &ToolCall) {
         let _ = (call, request);
     }
 
     /// Something happened, and is in the journal.
-    fn happened(&self, event: &AgentEvent) {
+    fn on_event(&self, event: &AgentEvent) {
         let _ = event;
     }
 }
@@ -80,24 +80,24 @@ impl<'a> Driver<'a> {
     }
 
     #[must_use]
-    pub fn watched_by(self, watcher: &'a dyn RunWatcher) -> Self {
+    pub fn with_watcher(self, watcher: &'a dyn RunWatcher) -> Self {
         Self { watcher, ..self }
     }
 
     #[must_use]
-    pub fn journaled_in(self, journal: RunJournal) -> Self {
+    pub fn with_journal(self, journal: RunJournal) -> Self {
         Self { journal: Some(journal), ..self }
     }
 
     /// Has runs spend from a budget that others may spend from too.
     #[must_use]
-    pub fn spending(self, budget: Budget) -> Self {
+    pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
     }
 
     /// Has runs end once a token is cancelled.
     #[must_use]
-    pub fn until(self, cancel: CancellationToken) -> Self {
+    pub fn with_cancellation(self, cancel: CancellationToken) -> Self {
         Self { cancel, ..self }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Driver<'a> {
             while let Some(effect) = effects.pop_front() {
                 match effect {
                     Effect::Call { call, request } => {
-                        self.watcher.calls(call, &request);
+                        self.watcher.on_call(call, &request);
                         calls.push(self.call(call, request));
                     }
                     // It is the only effect of its step, and no call is under way.
@@ -161,7 +161,7 @@ impl<'a> Driver<'a> {
         let event = match &self.journal {
             None => event,
             Some(RunJournal { journal, run }) => {
-                let event = fitted(event);
+                let event = fit_into_journal(event);
                 let json = serde_json::value::to_raw_value(&event);
                 let json = json.expect("the keys of an event are texts");
                 let events = vec![NewRunEvent { kind: EVENT_KIND, json }];
@@ -169,7 +169,7 @@ impl<'a> Driver<'a> {
                 event
             }
         };
-        self.watcher.happened(&event);
+        self.watcher.on_event(&event);
         Ok(run.step(event))
     }
 
@@ -233,7 +233,7 @@ impl<'a> Driver<'a> {
     ) -> Result<ModelAnswer, ModelError> {
         let mut stream = self.model.stream(request, deadline).await?;
         while let Some(delta) = stream.next().await? {
-            self.watcher.wrote(&delta);
+            self.watcher.on_delta(&delta);
         }
         stream.answer().await
     }
@@ -250,7 +250,7 @@ impl<'a> Driver<'a> {
 }
 
 /// An event that a journal takes. The run takes the same one, so that its journal says what happened.
-fn fitted(mut event: AgentEvent) -> AgentEvent {
+fn fit_into_journal(mut event: AgentEvent) -> AgentEvent {
     if let AgentEvent::Returned { result, .. } = &mut event {
         let mut room = JOURNALED_RESULT_BYTES;
         for part in &mut result.parts {

@@ -205,7 +205,7 @@ impl AgentRun {
         let Phase::Calling(calls) = &mut self.phase else { return Vec::new() };
         let has_begun = call < calls.next;
         match calls.results.get_mut(call) {
-            Some(place @ None) if has_begun => *place = Some(worded(result)),
+            Some(place @ None) if has_begun => *place = Some(word_result(result)),
             _ => return Vec::new(),
         }
         self.go_on()
@@ -339,7 +339,7 @@ impl AgentRun {
 
 /// A result that says something: an empty one is a fact too, and models repeat a call that seems to
 /// have given nothing.
-fn worded(result: ToolResult) -> ToolResult {
+fn word_result(result: ToolResult) -> ToolResult {
     let is_blank = |part: &UserPart| matches!(part, UserPart::Text(text) if text.trim().is_empty());
     if !result.parts.iter().all(is_blank) {
         return result;

@@ -24,11 +24,11 @@ pub struct SurfaceTools {
     principal: Arc<Principal>,
     caller: Caller,
     observer_of: Option<Box<ObserverOf>>,
-    shown: Mutex<Shown>,
+    offered: Mutex<OfferedTools>,
 }
 
 #[derive(Default)]
-struct Shown {
+struct OfferedTools {
     functions: Functions,
     /// As they were at first: a prompt that begins otherwise is in no cache.
     instructions: Option<String>,
@@ -46,13 +46,13 @@ impl SurfaceTools {
         principal: Arc<Principal>,
         caller: Caller,
     ) -> Self {
-        let shown = Mutex::default();
-        Self { exchange, audience, principal, caller, observer_of: None, shown }
+        let offered = Mutex::default();
+        Self { exchange, audience, principal, caller, observer_of: None, offered }
     }
 
     /// The same, with somebody who is told of what was really called in each turn.
     #[must_use]
-    pub fn observed_by(
+    pub fn with_observer(
         self,
         observer_of: impl Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync + 'static,
     ) -> Self {
@@ -70,8 +70,8 @@ impl SurfaceTools {
         })
     }
 
-    fn shown(&self) -> MutexGuard<'_, Shown> {
-        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    fn offered(&self) -> MutexGuard<'_, OfferedTools> {
+        self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn carry_out(&self, request: &ToolCall) -> ToolResult {
@@ -79,7 +79,7 @@ impl SurfaceTools {
             CallArguments::Object(json) => json.raw().to_owned(),
             CallArguments::Malformed { fault, .. } => return ToolResult::error(fault.clone()),
         };
-        let name = ToolName::parse(self.shown().functions.tool_of(&request.name));
+        let name = ToolName::parse(self.offered().functions.tool_of(&request.name));
         let Ok(name) = name else { return ToolResult::error("there is no such tool") };
         // Each call is a turn of its own, so what was reloaded or revoked since counts.
         let Some(turn) = self.turn().await else {
@@ -99,11 +99,11 @@ impl AgentTools for SurfaceTools {
             let turn = self.turn().await.ok_or(NothingShown)?;
             let lists = turn.lists();
             let surface = lists.surface();
-            let mut shown = self.shown();
-            shown.functions.update(surface);
+            let mut offered = self.offered();
+            offered.functions.update(surface);
             let instructions =
-                shown.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
-            Ok(ToolOffer { instructions, tools: shown.functions.definitions() })
+                offered.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
+            Ok(ToolOffer { instructions, tools: offered.functions.definitions() })
         })
     }
 

@@ -105,7 +105,7 @@ async fn a_spent_budget_ends_every_run_that_shares_it() {
     let (client, tools) = (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::ZERO));
     let budget = Budget::new(150);
     for (answers, left) in [(3, 0), (2, 0)] {
-        let driver = Driver::new(&client, &tools).spending(budget.clone());
+        let driver = Driver::new(&client, &tools).with_budget(budget.clone());
         let run = driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
         assert_eq!(run.end_state(), Some(&RunEnd::Short { of: Shortage::Tokens }));
         assert_eq!((run.answers(), budget.left()), (answers, left));
@@ -138,7 +138,7 @@ async fn cancelling_ends_a_run_while_it_asks_and_while_it_calls() {
         let (client, tools) =
             (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::from_mins(5)));
         let cancel = CancellationToken::new();
-        let driver = Driver::new(&client, &tools).until(cancel.clone());
+        let driver = Driver::new(&client, &tools).with_cancellation(cancel.clone());
         let (run, ()) = tokio::join!(driver.drive(asking("Go."), RunLimits::default()), async {
             tokio::time::sleep(Duration::from_millis(300)).await;
             cancel.cancel();
@@ -169,17 +169,17 @@ async fn a_model_that_hangs_or_refuses_ends_the_run_in_words() {
 struct Seen(Mutex<Vec<String>>);
 
 impl RunWatcher for Seen {
-    fn wrote(&self, delta: &Delta) {
+    fn on_delta(&self, delta: &Delta) {
         if let Delta::Text(text) = delta {
             self.0.lock().unwrap().push(text.clone());
         }
     }
 
-    fn calls(&self, call: usize, request: &ToolCall) {
+    fn on_call(&self, call: usize, request: &ToolCall) {
         self.0.lock().unwrap().push(format!("call {call} {}", request.name));
     }
 
-    fn happened(&self, event: &AgentEvent) {
+    fn on_event(&self, event: &AgentEvent) {
         let what = match event {
             AgentEvent::Answered { .. } => "answered",
             AgentEvent::Returned { .. } => "returned",
@@ -201,7 +201,7 @@ async fn a_watcher_sees_each_piece_call_and_event_in_order() {
     });
     let (client, tools) = (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::ZERO));
     let seen = Seen::default();
-    let driver = Driver::new(&client, &tools).watched_by(&seen);
+    let driver = Driver::new(&client, &tools).with_watcher(&seen);
     driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
     let seen = seen.0.into_inner().unwrap();
     assert_eq!(seen, ["answered", "call 0 echo", "returned", "ab", "cd", "answered"]);

@@ -26,7 +26,7 @@ async fn a_run_can_be_replayed_from_its_journal() {
     let model = ScriptedModel::start(calling(3));
     let (client, tools) = (client(&model, Api::Anthropic), SlowEcho::taking(Duration::ZERO));
     let driver = Driver::new(&client, &tools);
-    let driver = driver.journaled_in(RunJournal::new(journal.clone(), id));
+    let driver = driver.with_journal(RunJournal::new(journal.clone(), id));
     let run = driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
 
     let kept = journal.run(&owner, id).await.unwrap().unwrap();

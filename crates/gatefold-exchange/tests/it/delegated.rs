@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_catalog::{GroupRules, KindName, Manifest, ManifestBuilder, ToolSpec};
+use gatefold_catalog::{Manifest, ManifestBuilder, ToolSpec};
 use gatefold_core::{
     AgentId, BoxError, CallError, CallId, Digest, Domain, ManualClock, Narrowing, Operation,
     Outcome, Payload, Principal, Right, Rights, RuleId, TokenGrant, TokenId, ToolName, UserId,
 };
 use gatefold_dispatch::{
     AdmittedCall, Answer, AskError, AuditError, AuditLog, AuditSlot, CallClosed, CallContext,
-    CallOpened, Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, IdentityScope, Limits,
-    Manifests, NestedOptions, NoApprovals, Peer, Ports, Question, QuestionMode, SealKey, Setup,
-    SourceSetup, StatelessAdapter, StatelessSettings, StatelessSource,
+    CallOpened, Caller, ClientCapabilities, DiscoveryRecord, Dispatcher, Limits, Manifests,
+    NestedOptions, NoApprovals, Peer, Ports, Question, QuestionMode, SealKey, Setup,
+    StatelessAdapter, StatelessSettings, StatelessSource,
 };
 use gatefold_exchange::{
     AgentProfile, AgentProfiles, Exchange, TaskSupport, ToolAnswer, ToolCall, Turn,
@@ -24,7 +24,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use crate::turns::standard;
-use crate::world::{START, raw};
+use crate::world::{START, raw, setup_of};
 
 const SECRET: &str = "secret";
 
@@ -143,15 +143,7 @@ async fn office(rules: Vec<Rule>) -> World {
             known: None,
         };
         let manifests = office.clone();
-        SourceSetup {
-            source: StatelessAdapter::new(office, settings, manifests, clock.clone()),
-            kind: KindName::new("mcp"),
-            description: None,
-            aliases: Vec::new(),
-            groups: GroupRules::default(),
-            identity: IdentityScope::Shared,
-            call_deadline: None,
-        }
+        setup_of(StatelessAdapter::new(office, settings, manifests, clock.clone()))
     };
     let sources = vec![
         source("agents", &["call_agent"]),

@@ -40,6 +40,19 @@ pub(crate) struct World {
     log: Arc<Counts>,
 }
 
+/// A source as it is set up when nothing is said about it.
+pub(crate) fn setup_of(source: Arc<dyn Source>) -> SourceSetup {
+    SourceSetup {
+        source,
+        kind: KindName::new("mcp"),
+        description: None,
+        aliases: Vec::new(),
+        groups: GroupRules::default(),
+        identity: IdentityScope::Shared,
+        call_deadline: None,
+    }
+}
+
 impl World {
     pub(crate) fn new() -> Self {
         Self::with_tools(0)
@@ -84,22 +97,13 @@ impl World {
     }
 
     pub(crate) fn install(&self, sources: Vec<Arc<dyn Source>>, policy: Policy, learns: bool) {
-        let setup = |source| SourceSetup {
-            source,
-            kind: KindName::new("mcp"),
-            description: None,
-            aliases: Vec::new(),
-            groups: GroupRules::default(),
-            identity: IdentityScope::Shared,
-            call_deadline: None,
-        };
         self.dispatcher.install(Setup {
             policy,
             limits: Limits::default(),
             learns,
             encoder: None,
             texts: None,
-            sources: sources.into_iter().map(setup).collect(),
+            sources: sources.into_iter().map(setup_of).collect(),
         });
     }
 

@@ -67,7 +67,7 @@ const ANSWERS: usize = 128;
 struct ReportedTokens(Mutex<Vec<Option<u64>>>);
 
 impl RunWatcher for ReportedTokens {
-    fn happened(&self, event: &AgentEvent) {
+    fn on_event(&self, event: &AgentEvent) {
         if let AgentEvent::Answered { answer } = event {
             let mut reported = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             if reported.len() < ANSWERS {
@@ -92,7 +92,7 @@ impl Stage<'_> {
             calls_at_once: 1,
             ..RunLimits::default()
         };
-        let driver = Driver::new(self.model, &tools).watched_by(&reported);
+        let driver = Driver::new(self.model, &tools).with_watcher(&reported);
         let run = driver
             .drive(History::new(message), limits)
             .await
@@ -130,7 +130,7 @@ impl Stage<'_> {
         let exchange = self.app.exchange().clone();
         let tools =
             SurfaceTools::new(exchange, self.audience.clone(), self.app.local_user(), caller);
-        tools.observed_by(move |turn| log.of(turn.view()))
+        tools.with_observer(move |turn| log.of(turn.view()))
     }
 }
 
