@@ -43,6 +43,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     ("gatefold-catalog", &["rten", "tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp"]),
     ("gatefold-secrecy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
+    (
+        "gatefold-documents",
+        &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core", "gatefold-builtin"],
+    ),
     ("gatefold-policy", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-catalog"]),
     ("gatefold-disclose", &["tokio", "reqwest", "axum", "sqlx", "rmcp", "gatefold-dispatch"]),
     (

@@ -25,15 +25,14 @@ fn perform(job: &Message, _: &mut Conversation<'_>) -> Message {
 
 fn answer(work: CallerWork, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> {
     let CallerWork { kind, arguments, time } = work;
-    let sign = StopSign::after(time);
     match kind {
         WorkKind::Calculate => calculate::calculate(&read::<String>(arguments)),
         WorkKind::JsonQuery => {
             json_query::query(&String::from_utf8_lossy(body), &read::<String>(arguments))
         }
         WorkKind::Text => text::answer(read(arguments)),
-        WorkKind::SearchFiles => read::<FileSearchJob>(arguments).answer(&sign),
-        WorkKind::Page => web::show_page(&read(arguments), body, &sign),
+        WorkKind::SearchFiles => read::<FileSearchJob>(arguments).answer(&StopSign::after(time)),
+        WorkKind::Page => web::show_page(&read(arguments), body),
     }
 }
 

@@ -5,8 +5,6 @@
 
 mod fetch;
 mod http_request;
-mod markdown;
-mod pdf;
 mod reach;
 mod search;
 

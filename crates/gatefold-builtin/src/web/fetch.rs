@@ -1,10 +1,11 @@
 //! `fetch`: one page, as a text.
 
 use std::fmt::Write as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use gatefold_documents::{PDF_MEDIA_TYPE, PDF_TIME, is_pdf, markdown_of_html, pdf_text};
 use gatefold_egress::{HttpClient, HttpRequest};
 use http::Method;
 use http::header::{ACCEPT, HeaderValue};
@@ -12,8 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::reach;
-use super::{markdown, pdf};
-use crate::compute::{self, StopSign};
+use crate::compute;
 use crate::face::{self, ToolCategory, ToolFace};
 use crate::tool::BuiltinTool;
 use crate::workers::{CallerWork, WorkKind, Workers};
@@ -71,7 +71,7 @@ impl Fetch {
             let message = format!("the server answered {}", answer.status);
             return Err(BuiltinError::Arguments(message));
         }
-        let is_pdf = pdf::is_pdf(&answer.body) || answer.media_type() == pdf::MEDIA_TYPE;
+        let is_pdf = is_pdf(&answer.body) || answer.media_type() == PDF_MEDIA_TYPE;
         if !is_pdf && !answer.is_text() {
             let message = format!(
                 "this is `{}` of {} bytes, which cannot be shown as a text",
@@ -80,7 +80,7 @@ impl Fetch {
             );
             return Err(BuiltinError::Arguments(message));
         }
-        let media_type = if is_pdf { pdf::MEDIA_TYPE.to_owned() } else { answer.media_type() };
+        let media_type = if is_pdf { PDF_MEDIA_TYPE.to_owned() } else { answer.media_type() };
         let page = FetchedPage { url: answer.url.to_string(), media_type, asked };
         let time = page.time();
         let work = CallerWork::new(WorkKind::Page, &page)?.within(time);
@@ -99,18 +99,14 @@ pub(crate) struct FetchedPage {
 impl FetchedPage {
     /// How long it may take to read.
     fn time(&self) -> Duration {
-        if self.media_type == pdf::MEDIA_TYPE { pdf::TIME } else { compute::TIME }
+        if self.media_type == PDF_MEDIA_TYPE { PDF_TIME } else { compute::TIME }
     }
 }
 
 /// What a worker does.
-pub(crate) fn show_page(
-    page: &FetchedPage,
-    body: &[u8],
-    sign: &StopSign,
-) -> Result<BuiltinAnswer, BuiltinError> {
-    if page.media_type == pdf::MEDIA_TYPE {
-        let read = pdf::text_of(body, sign);
+pub(crate) fn show_page(page: &FetchedPage, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> {
+    if page.media_type == PDF_MEDIA_TYPE {
+        let read = pdf_text(body, Instant::now() + page.time());
         let read = read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?;
         return part(page, read.title, &read.text);
     }
@@ -118,7 +114,7 @@ pub(crate) fn show_page(
     if !is_html || page.asked.raw {
         return part(page, None, &reach::text_of(body));
     }
-    let read = markdown::of_html(&reach::text_of(body), &reach::url(&page.url)?);
+    let read = markdown_of_html(&reach::text_of(body), &reach::url(&page.url)?);
     part(page, read.title, &read.text)
 }
 

@@ -6,6 +6,8 @@
 use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use url::Url;
 
+use crate::DocumentText;
+
 /// The longest text that is made of one page, in bytes.
 const MAX_TEXT: usize = 2 * 1024 * 1024;
 
@@ -48,14 +50,8 @@ const BLOCKS: [&str; 20] = [
     "tbody",
 ];
 
-/// A page as a text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct PageText {
-    pub(super) title: Option<String>,
-    pub(super) text: String,
-}
-
-pub(super) fn of_html(html: &str, address: &Url) -> PageText {
+/// The text of a page. Its links are read from the address that it came from.
+pub fn markdown_of_html(html: &str, address: &Url) -> DocumentText {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
     let mut page = PageReader::new(address.clone());
@@ -370,7 +366,7 @@ impl PageReader {
         }
     }
 
-    fn finish(self) -> PageText {
+    fn finish(self) -> DocumentText {
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
         let title: String = title.chars().take(MAX_TITLE).collect();
         let (main, rest) = (self.main.text.trim(), self.rest.text.trim());
@@ -379,7 +375,7 @@ impl PageReader {
             (false, true) => main.to_owned(),
             (false, false) => format!("{main}\n\n---\n\n{rest}"),
         };
-        PageText { title: (!title.is_empty()).then_some(title), text }
+        DocumentText { title: (!title.is_empty()).then_some(title), text }
     }
 }
 
@@ -387,8 +383,8 @@ impl PageReader {
 mod tests {
     use super::*;
 
-    fn page(html: &str) -> PageText {
-        of_html(html, &"https://host.example/a/page".parse().unwrap())
+    fn page(html: &str) -> DocumentText {
+        markdown_of_html(html, &"https://host.example/a/page".parse().unwrap())
     }
 
     #[track_caller]

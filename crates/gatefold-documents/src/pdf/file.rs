@@ -9,13 +9,13 @@ mod scan;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::time::Instant;
 
 use lopdf::encryption::{DecryptionError, decrypt_object};
 use lopdf::{DecompressError, Dictionary, Document, EncryptionState, Error, Object};
 use lopdf::{ObjectId, ObjectStream, Stream};
 
 use super::PdfFault;
-use crate::compute::StopSign;
 use scan::FoundObject;
 
 /// The most objects of a document.
@@ -62,8 +62,8 @@ enum ObjectPlace {
 }
 
 impl<'b> PdfFile<'b> {
-    pub(super) fn read(bytes: &'b [u8], sign: &StopSign) -> Result<Self, PdfFault> {
-        let found = scan::objects(bytes, MAX_OBJECTS, sign)?;
+    pub(super) fn read(bytes: &'b [u8], until: Instant) -> Result<Self, PdfFault> {
+        let found = scan::objects(bytes, MAX_OBJECTS, until)?;
         let mut file = Self {
             bytes,
             entries: HashMap::new(),
@@ -79,7 +79,7 @@ impl<'b> PdfFile<'b> {
         }
         file.trailer = file.find_trailer();
         file.encryption = file.find_encryption()?;
-        file.open_containers(sign)?;
+        file.open_containers(until)?;
         if file.trailer.get(b"Root").is_err()
             && let Some(root) = file.find_catalog()
         {
@@ -281,7 +281,7 @@ impl<'b> PdfFile<'b> {
     }
 
     /// Notes what is in object streams.
-    fn open_containers(&mut self, sign: &StopSign) -> Result<(), PdfFault> {
+    fn open_containers(&mut self, until: Instant) -> Result<(), PdfFault> {
         let is_container = |entry: &&Entry| scan::mentions(self.head(entry), b"/ObjStm");
         let mut numbers: Vec<_> =
             self.entries.iter().filter(|(_, entry)| is_container(entry)).collect();
@@ -289,7 +289,7 @@ impl<'b> PdfFile<'b> {
         let numbers: Vec<_> =
             numbers.into_iter().map(|(number, entry)| (*number, entry.position)).collect();
         for (number, position) in numbers {
-            if sign.is_up() {
+            if Instant::now() >= until {
                 return Err(PdfFault::TooLong);
             }
             let reference = Object::Reference((number, 0));

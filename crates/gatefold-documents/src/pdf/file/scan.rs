@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 use std::sync::LazyLock;
+use std::time::Instant;
 
 use lopdf::ObjectId;
 use regex::bytes::Regex;
 
 use super::super::PdfFault;
-use crate::compute::StopSign;
 
 /// The most trailers that are looked at, the last ones first, and how long one may be, in bytes.
 pub(super) const MAX_TRAILERS: usize = 16;
@@ -41,14 +41,14 @@ pub(super) struct FoundObject {
 pub(super) fn objects(
     bytes: &[u8],
     most: usize,
-    sign: &StopSign,
+    until: Instant,
 ) -> Result<Vec<FoundObject>, PdfFault> {
     let (mut found, mut at, mut has_end) = (Vec::new(), 0, true);
     while let Some(header) = HEADER.captures_at(bytes, at) {
         if found.len() == most {
             return Err(PdfFault::TooLarge);
         }
-        if sign.is_up() {
+        if Instant::now() >= until {
             return Err(PdfFault::TooLong);
         }
         let start = header.get_match().end();

@@ -15,17 +15,17 @@ mod pages;
 
 use std::fmt::Write as _;
 use std::panic::AssertUnwindSafe;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::compute::StopSign;
+use crate::DocumentText;
 use content::ContentReader;
 use file::PdfFile;
 use pages::Page;
 
-pub(super) const MEDIA_TYPE: &str = "application/pdf";
+pub const PDF_MEDIA_TYPE: &str = "application/pdf";
 
 /// How long one document may take.
-pub(super) const TIME: Duration = Duration::from_secs(10);
+pub const PDF_TIME: Duration = Duration::from_secs(10);
 
 /// How far into a file its first line may begin.
 const HEADER_WITHIN: usize = 1024;
@@ -39,19 +39,13 @@ const MAX_TEXT: usize = 4 * 1024 * 1024;
 const MAX_TITLE: usize = 300;
 
 /// Whether a file says in its first bytes that it is a PDF.
-pub(super) fn is_pdf(bytes: &[u8]) -> bool {
+pub fn is_pdf(bytes: &[u8]) -> bool {
     bytes.starts_with(HEADER)
-}
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct PdfText {
-    pub(super) title: Option<String>,
-    pub(super) text: String,
 }
 
 /// Why a document, or a part of it, gives no text. The message is for whoever asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(super) enum PdfFault {
+pub enum PdfFault {
     #[error("this is no PDF, whatever its media type says: it does not begin with `%PDF-`")]
     NoPdf,
     #[error("this PDF is damaged: no pages can be found in it")]
@@ -66,7 +60,7 @@ pub(super) enum PdfFault {
     Cipher,
     #[error("this PDF holds more than is read of one document")]
     TooLarge,
-    #[error("this PDF takes longer than {} s to read", TIME.as_secs())]
+    #[error("this PDF takes longer than {} s to read", PDF_TIME.as_secs())]
     TooLong,
     #[error(
         "this PDF has no text to read: its pages are pictures, such as scans, and the words in them are \
@@ -77,25 +71,25 @@ pub(super) enum PdfFault {
     NoLetters,
 }
 
-/// The text of all pages. A panic of the library is a fault of the document.
-pub(super) fn text_of(bytes: &[u8], sign: &StopSign) -> Result<PdfText, PdfFault> {
-    let read = std::panic::catch_unwind(AssertUnwindSafe(|| read(bytes, sign)));
+/// The text of all pages that can be read until then. A panic of the library is a fault of the document.
+pub fn pdf_text(bytes: &[u8], until: Instant) -> Result<DocumentText, PdfFault> {
+    let read = std::panic::catch_unwind(AssertUnwindSafe(|| read(bytes, until)));
     read.unwrap_or(Err(PdfFault::Damaged))
 }
 
-fn read(bytes: &[u8], sign: &StopSign) -> Result<PdfText, PdfFault> {
+fn read(bytes: &[u8], until: Instant) -> Result<DocumentText, PdfFault> {
     let head = &bytes[..bytes.len().min(HEADER_WITHIN)];
     if !head.windows(HEADER.len()).any(|window| window == HEADER) {
         return Err(PdfFault::NoPdf);
     }
-    let file = PdfFile::read(bytes, sign)?;
+    let file = PdfFile::read(bytes, until)?;
     let (pages, all) = pages::of_file(&file, MAX_PAGES);
     if pages.is_empty() {
         return Err(if file.is_exhausted() { PdfFault::TooLarge } else { PdfFault::NoPages });
     }
-    let mut reader = ContentReader::new(&file, sign);
+    let mut reader = ContentReader::new(&file, until);
     let text = text_of_pages(&mut reader, &pages, all)?;
-    Ok(PdfText { title: title(&file), text })
+    Ok(DocumentText { title: title(&file), text })
 }
 
 /// The text of these pages, which are the first of all, each under its number.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::time::Instant;
 
 use lopdf::content::{Content, Operation};
 use lopdf::{Dictionary, Object, ObjectId, Stream};
@@ -11,7 +12,6 @@ use super::file::PdfFile;
 use super::fonts::Font;
 use super::layout::{Lines, Place};
 use super::pages::Page;
-use crate::compute::StopSign;
 
 /// How deep drawings may be in drawings, and states in states.
 const MAX_DEPTH: usize = 8;
@@ -23,12 +23,12 @@ const MAX_PAGE: usize = 512 * 1024;
 /// The most parts of one page's content.
 const MAX_PARTS: usize = 1000;
 
-/// Every how many operations the stop sign is looked at.
-const SIGN_EVERY: usize = 256;
+/// Every how many operations the time is looked at.
+const TIME_EVERY: usize = 256;
 
 pub(super) struct ContentReader<'f, 'b> {
     file: &'f PdfFile<'b>,
-    sign: &'f StopSign,
+    until: Instant,
     fonts: HashMap<ObjectId, Rc<Font>>,
     unreadable: usize,
 }
@@ -74,8 +74,8 @@ struct Drawing<'f> {
 }
 
 impl<'f, 'b> ContentReader<'f, 'b> {
-    pub(super) fn new(file: &'f PdfFile<'b>, sign: &'f StopSign) -> Self {
-        Self { file, sign, fonts: HashMap::new(), unreadable: 0 }
+    pub(super) fn new(file: &'f PdfFile<'b>, until: Instant) -> Self {
+        Self { file, until, fonts: HashMap::new(), unreadable: 0 }
     }
 
     /// How many glyphs so far have no letters.
@@ -125,7 +125,7 @@ impl<'f, 'b> ContentReader<'f, 'b> {
         // What comes after something that cannot be read is lost, what is before it is not.
         let operations = Content::decode_iter(content).map_while(Result::ok);
         for (number, operation) in operations.enumerate() {
-            if number % SIGN_EVERY == 0 && self.sign.is_up() {
+            if number % TIME_EVERY == 0 && Instant::now() >= self.until {
                 return Err(PdfFault::TooLong);
             }
             if lines.len() > MAX_PAGE {
