@@ -61,7 +61,7 @@ pub enum Operation {
     Subscribe(Uri),
     Unsubscribe(Uri),
     Complete(Completion),
-    Skill(SkillRequest),
+    Extension(ExtensionRequest),
     Task(TaskRequest),
 }
 
@@ -76,7 +76,7 @@ impl Operation {
                 Reference::Prompt(name) => name.as_str(),
                 Reference::Resource(uri) => uri.as_str(),
             },
-            Self::Skill(request) => request.uri.as_str(),
+            Self::Extension(request) => request.uri.as_str(),
             Self::Task(request) => &request.task,
         }
     }
@@ -90,7 +90,7 @@ impl Operation {
             Self::Resource(_)
             | Self::Subscribe(_)
             | Self::Unsubscribe(_)
-            | Self::Skill(_)
+            | Self::Extension(_)
             | Self::Task(_) => "null",
         }
     }
@@ -104,11 +104,7 @@ impl Operation {
             Self::Subscribe(_) => "subscribe",
             Self::Unsubscribe(_) => "unsubscribe",
             Self::Complete(_) => "completion",
-            Self::Skill(request) => match request.act {
-                SkillAct::List { .. } => "skill_list",
-                SkillAct::Get => "skill",
-                SkillAct::Directory { .. } => "directory",
-            },
+            Self::Extension(request) => request.method.word,
             Self::Task(request) => match request.act {
                 TaskAct::Get => "task_get",
                 TaskAct::Update(_) => "task_update",
@@ -134,20 +130,47 @@ pub enum Reference {
     Resource(Uri),
 }
 
-/// A request about skills: folders of resources that a source describes (SEP-2640).
+/// A request of an extension of the protocol, about a resource.
 #[derive(Debug, Clone)]
-pub struct SkillRequest {
-    /// The skill or the folder; for a list, the source's own place for skills.
+pub struct ExtensionRequest {
+    pub method: ExtensionMethod,
+    /// The resource; for a list, the source's own place for what it lists.
     pub uri: Uri,
-    pub act: SkillAct,
+    /// Which page of a list, by the source's own cursor.
+    pub cursor: Option<String>,
 }
 
-/// What is requested about skills. Lists come in pages, whose cursors are the source's.
-#[derive(Debug, Clone)]
-pub enum SkillAct {
-    List { cursor: Option<String> },
-    Get,
-    Directory { cursor: Option<String> },
+/// A method of an extension, as far as a call of it differs from others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExtensionMethod {
+    /// The protocol's name of it.
+    pub name: &'static str,
+    /// The name of the kind of operation in records.
+    pub word: &'static str,
+    /// Whether a source is told the resource.
+    pub names_resource: bool,
+    /// The members of its answer that list resources, of which each principal sees their own.
+    pub lists: &'static [&'static str],
+}
+
+/// Skills are folders of resources that a source describes (SEP-2640).
+impl ExtensionMethod {
+    pub const SKILLS: Self = Self {
+        name: "skills/list",
+        word: "skill_list",
+        names_resource: false,
+        lists: Self::SKILL_LISTS,
+    };
+    pub const SKILL: Self =
+        Self { name: "skills/get", word: "skill", names_resource: true, lists: &[] };
+    pub const DIRECTORY: Self = Self {
+        name: "resources/directory/read",
+        word: "directory",
+        names_resource: true,
+        lists: Self::SKILL_LISTS,
+    };
+
+    const SKILL_LISTS: &'static [&'static str] = &["skills", "resources"];
 }
 
 /// A request about a task that an earlier call became.

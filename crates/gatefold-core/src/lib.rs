@@ -26,8 +26,8 @@ mod token_text;
 pub use abilities::{AbleClients, ClientAbilities};
 pub use cache::BoundedCache;
 pub use call::{
-    Call, CallId, Completion, Operation, Outcome, Payload, Reference, Resume, SkillAct,
-    SkillRequest, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
+    Call, CallId, Completion, ExtensionMethod, ExtensionRequest, Operation, Outcome, Payload,
+    Reference, Resume, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
 pub use digest::{Digest, DigestError};

@@ -11,8 +11,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, ToolDefinition};
 use gatefold_core::{
-    BoxError, CallError, Clock, Digest, Domain, Operation, Outcome, Payload, Principal, RecentMap,
-    SkillAct, Target, UpstreamIdentity,
+    BoxError, CallError, Clock, Digest, Domain, ExtensionRequest, Operation, Outcome, Payload,
+    Principal, RecentMap, Target, UpstreamIdentity,
 };
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
@@ -74,8 +74,8 @@ pub trait StatelessSource: Send + Sync + 'static {
         false
     }
 
-    /// Answers a request about skills, for a source that has some: see [`AdmittedCall::skill`].
-    fn skill(
+    /// Answers a request of an extension of the protocol: see [`AdmittedCall::extension`].
+    fn call_extension(
         &self,
         call: AdmittedCall,
         context: CallContext,
@@ -121,7 +121,7 @@ impl AdmittedCall {
             Operation::Tool { .. }
             | Operation::Prompt { .. }
             | Operation::Resource(_)
-            | Operation::Skill(_) => {
+            | Operation::Extension(_) => {
                 let target = permit.target();
                 let definition = manifest.and_then(|own| own.tool(&target.name, target.digest));
                 let definition = definition.cloned();
@@ -131,10 +131,10 @@ impl AdmittedCall {
         }
     }
 
-    /// What is asked about skills, if this is a request about them.
-    pub fn skill(&self) -> Option<&SkillAct> {
+    /// What is asked by an extension of the protocol, if it is one that asks.
+    pub fn extension(&self) -> Option<&ExtensionRequest> {
         match &*self.permit.call().operation {
-            Operation::Skill(request) => Some(&request.act),
+            Operation::Extension(request) => Some(request),
             _ => None,
         }
     }
@@ -316,8 +316,8 @@ impl<S: StatelessSource> StatelessAdapter<S> {
         let manifest = manifest.or_else(|| self.manifest.borrow().clone());
         let call = AdmittedCall::of(permit, manifest.as_deref())?;
         // A running call ends with the source, because nobody would observe its effects.
-        let answered = match call.skill() {
-            Some(_) => self.inner.skill(call, context),
+        let answered = match call.extension() {
+            Some(_) => self.inner.call_extension(call, context),
             None => self.inner.call(call, context),
         };
         let answer = self.closing.run_until_cancelled(answered).await;

@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Request, Tool, View, address, read_address, token_bound};
 use gatefold_core::{
-    CallError, Domain, Operation, Outcome, Payload, Principal, PromptName, Resume, ResumeError,
-    SkillAct, SkillRequest, Suspension, Target, TaskHandle, ToolId, ToolName, Uri, call_text,
+    CallError, Domain, ExtensionRequest, Operation, Outcome, Payload, Principal, PromptName,
+    Resume, ResumeError, Suspension, Target, TaskHandle, ToolId, ToolName, Uri, call_text,
     with_calls,
 };
 use gatefold_disclose::{
@@ -365,7 +365,7 @@ impl Turn {
             Operation::Tool { .. }
                 | Operation::Prompt { .. }
                 | Operation::Resource(_)
-                | Operation::Skill(_)
+                | Operation::Extension(_)
         );
         match request.entry.as_ref().filter(|_| is_public && names_resources) {
             Some(entry) => Payload { json: readdressed(payload.json, entry.domain()), ..payload },
@@ -411,17 +411,16 @@ impl Turn {
         CallError::InvalidArguments { tool, message, data: None }
     }
 
-    /// A source's answer about skills and folders, without those that this principal may not see.
+    /// A source's list of resources, without those that this principal may not see.
     fn without_hidden(&self, payload: Payload, request: &Request) -> Payload {
-        let lists = match &*request.operation {
-            Operation::Skill(SkillRequest { act, .. }) => !matches!(act, SkillAct::Get),
-            _ => false,
+        let Operation::Extension(ExtensionRequest { method, .. }) = &*request.operation else {
+            return payload;
         };
-        let Some(entry) = request.entry.as_ref().filter(|_| lists) else {
+        let Some(entry) = request.entry.as_ref().filter(|_| !method.lists.is_empty()) else {
             return payload;
         };
         let is_seen = |own: &str| self.pinned.sees_resource(&address(entry.domain(), own));
-        Payload { json: kept(payload.json, &["skills", "resources"], is_seen), ..payload }
+        Payload { json: kept(payload.json, method.lists, is_seen), ..payload }
     }
 }
 

@@ -13,7 +13,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{Manifest, is_same_name, nearest_texts};
-use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload, SkillAct, Target};
+use gatefold_core::{
+    BoxError, CallError, Clock, Domain, EntryKind, ExtensionMethod, ExtensionRequest, Payload,
+    Target,
+};
 use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
 use serde::Deserialize;
 use serde_json::Value;
@@ -197,10 +200,14 @@ impl SkillSource {
     async fn described(&self, call: AdmittedCall) -> Result<Payload, CallError> {
         let set = self.skills().await?;
         let target = call.target();
-        match call.skill() {
-            Some(SkillAct::List { cursor }) => Ok(extension::list(&set, cursor.as_deref())),
-            Some(SkillAct::Directory { .. }) => extension::directory(&set, target),
-            Some(SkillAct::Get) | None => extension::get(&set, target),
+        match call.extension() {
+            Some(ExtensionRequest { method: ExtensionMethod::SKILLS, cursor, .. }) => {
+                Ok(extension::list(&set, cursor.as_deref()))
+            }
+            Some(ExtensionRequest { method: ExtensionMethod::DIRECTORY, .. }) => {
+                extension::directory(&set, target)
+            }
+            _ => extension::get(&set, target),
         }
     }
 }
@@ -224,7 +231,7 @@ impl StatelessSource for SkillSource {
         self.answer(call, context).boxed()
     }
 
-    fn skill(
+    fn call_extension(
         &self,
         call: AdmittedCall,
         _: CallContext,

@@ -145,7 +145,7 @@ fn kind_of(operation: &Operation) -> EntryKind {
         Operation::Resource(_)
         | Operation::Subscribe(_)
         | Operation::Unsubscribe(_)
-        | Operation::Skill(_)
+        | Operation::Extension(_)
         | Operation::Complete(_) => EntryKind::Resource,
     }
 }

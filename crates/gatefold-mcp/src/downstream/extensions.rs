@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use gatefold_catalog::address;
-use gatefold_core::{Domain, Operation, Outcome, SkillAct, SkillRequest, Uri};
+use gatefold_core::{Domain, ExtensionMethod, ExtensionRequest, Operation, Outcome, Uri};
 use gatefold_dispatch::{Caller, ClientCapabilities};
 use serde::Deserialize;
 use serde_json::Value;
@@ -68,14 +68,15 @@ impl RequestScope {
     }
 
     /// One skill, or the content of one of its folders.
-    pub(super) async fn skill(
+    pub(super) async fn ask_about_resource(
         &self,
+        method: ExtensionMethod,
         params: RequestParams,
-        act: SkillAct,
         caller: Caller,
     ) -> Result<String, RpcError> {
         let uri = self.turn.resource_uri(bounded_uri(&params)?);
-        let operation = Operation::Skill(SkillRequest { uri, act });
+        let request = ExtensionRequest { method, uri, cursor: params.cursor };
+        let operation = Operation::Extension(request);
         self.result(operation, None, caller, CachePolicy::Private).await
     }
 
@@ -130,7 +131,7 @@ impl RequestScope {
 
 fn listed(domain: &Domain, cursor: Option<String>) -> Operation {
     let uri = Uri::new(address(domain, SKILLS_ROOT));
-    Operation::Skill(SkillRequest { uri, act: SkillAct::List { cursor } })
+    Operation::Extension(ExtensionRequest { method: ExtensionMethod::SKILLS, uri, cursor })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::address;
 use gatefold_core::{
-    Completion, Operation, Reference, Resume, SkillAct, TaskAct, TaskRequest, ToolName, Uri,
+    Completion, ExtensionMethod, Operation, Reference, Resume, TaskAct, TaskRequest, ToolName, Uri,
 };
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{Audience, List};
@@ -55,10 +55,11 @@ impl Server {
             (methods::RESOURCES_READ, _) => scope.resources_read(params, caller).await,
             (methods::COMPLETE, _) => scope.complete(params, caller).await,
             (methods::SKILLS_LIST, _) => scope.skills_list(params, caller).await,
-            (methods::SKILLS_GET, _) => scope.skill(params, SkillAct::Get, caller).await,
+            (methods::SKILLS_GET, _) => {
+                scope.ask_about_resource(ExtensionMethod::SKILL, params, caller).await
+            }
             (methods::DIRECTORY_READ, _) => {
-                let act = SkillAct::Directory { cursor: params.cursor.clone() };
-                scope.skill(params, act, caller).await
+                scope.ask_about_resource(ExtensionMethod::DIRECTORY, params, caller).await
             }
             (
                 methods::TASKS_GET | methods::TASKS_CANCEL | methods::TASKS_UPDATE,

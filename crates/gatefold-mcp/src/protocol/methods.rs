@@ -1,5 +1,7 @@
 //! The names of requests and notifications.
 
+use gatefold_core::ExtensionMethod;
+
 pub(crate) const INITIALIZE: &str = "initialize";
 pub(crate) const DISCOVER: &str = "server/discover";
 pub(crate) const PING: &str = "ping";
@@ -12,15 +14,15 @@ pub(crate) const TEMPLATES_LIST: &str = "resources/templates/list";
 pub(crate) const RESOURCES_READ: &str = "resources/read";
 pub(crate) const RESOURCES_SUBSCRIBE: &str = "resources/subscribe";
 pub(crate) const RESOURCES_UNSUBSCRIBE: &str = "resources/unsubscribe";
-pub(crate) const DIRECTORY_READ: &str = "resources/directory/read";
+pub(crate) const DIRECTORY_READ: &str = ExtensionMethod::DIRECTORY.name;
 pub(crate) const COMPLETE: &str = "completion/complete";
 pub(crate) const SET_LOG_LEVEL: &str = "logging/setLevel";
 pub(crate) const LISTEN: &str = "subscriptions/listen";
 pub(crate) const TASKS_GET: &str = "tasks/get";
 pub(crate) const TASKS_UPDATE: &str = "tasks/update";
 pub(crate) const TASKS_CANCEL: &str = "tasks/cancel";
-pub(crate) const SKILLS_LIST: &str = "skills/list";
-pub(crate) const SKILLS_GET: &str = "skills/get";
+pub(crate) const SKILLS_LIST: &str = ExtensionMethod::SKILLS.name;
+pub(crate) const SKILLS_GET: &str = ExtensionMethod::SKILL.name;
 
 /// What a server may ask of its client.
 pub(crate) const ELICIT: &str = "elicitation/create";

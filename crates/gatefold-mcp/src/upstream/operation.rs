@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{
-    BoxError, CallError, Operation, Outcome, Payload, SkillAct, Suspension, Target, TaskAct,
+    BoxError, CallError, ExtensionMethod, Operation, Outcome, Payload, Suspension, Target, TaskAct,
     TaskHandle,
 };
 use serde::Deserialize;
@@ -81,20 +81,10 @@ pub(crate) fn request_for<'a>(
                 is_repeatable,
             }
         }
-        Operation::Skill(request) => {
-            let mut params = OutgoingParams { uri: Some(own), ..OutgoingParams::default() };
-            let method = match &request.act {
-                SkillAct::Get => methods::SKILLS_GET,
-                SkillAct::Directory { cursor } => {
-                    params.cursor = cursor.as_deref();
-                    methods::DIRECTORY_READ
-                }
-                SkillAct::List { cursor } => {
-                    params =
-                        OutgoingParams { cursor: cursor.as_deref(), ..OutgoingParams::default() };
-                    methods::SKILLS_LIST
-                }
-            };
+        Operation::Extension(request) => {
+            let ExtensionMethod { name: method, names_resource, .. } = request.method;
+            let (uri, cursor) = (names_resource.then_some(own), request.cursor.as_deref());
+            let params = OutgoingParams { uri, cursor, ..OutgoingParams::default() };
             OperationRequest { method, name: None, params, is_repeatable: true }
         }
         Operation::Subscribe(_) | Operation::Unsubscribe(_) => return None,

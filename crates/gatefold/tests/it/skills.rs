@@ -6,7 +6,8 @@ use std::sync::Arc;
 use gatefold::App;
 use gatefold_catalog::{Scope, SearchMode, search};
 use gatefold_core::{
-    CallError, Domain, Operation, Outcome, SkillAct, SkillRequest, SystemClock, ToolName, Uri,
+    CallError, Domain, ExtensionMethod, ExtensionRequest, Operation, Outcome, SystemClock,
+    ToolName, Uri,
 };
 use gatefold_dispatch::Caller;
 use serde_json::value::RawValue;
@@ -71,8 +72,9 @@ fn address(uri: &str) -> Uri {
     Uri::new(format!("gatefold://skills/{uri}"))
 }
 
-async fn skill(app: &App, uri: &str, act: SkillAct) -> Result<Value, CallError> {
-    make(app, Operation::Skill(SkillRequest { uri: address(uri), act })).await
+async fn skill(app: &App, uri: &str, method: ExtensionMethod) -> Result<Value, CallError> {
+    make(app, Operation::Extension(ExtensionRequest { method, uri: address(uri), cursor: None }))
+        .await
 }
 
 fn definition(app: &App) -> Value {
@@ -219,8 +221,8 @@ async fn a_denied_skill_does_not_exist() {
     }
     let main = "skill://layoffs/SKILL.md";
     assert!(make(&app, Operation::Resource(address(main))).await.is_err());
-    assert!(skill(&app, main, SkillAct::Get).await.is_err());
-    assert!(skill(&app, "skill://layoffs", SkillAct::Directory { cursor: None }).await.is_err());
+    assert!(skill(&app, main, ExtensionMethod::SKILL).await.is_err());
+    assert!(skill(&app, "skill://layoffs", ExtensionMethod::DIRECTORY).await.is_err());
     let pinned = app.pin();
     let hits =
         search(pinned.view(), "dismiss employees", &Scope::default(), SearchMode::Keyword, 3);
@@ -267,25 +269,25 @@ async fn a_skill_brings_no_tool_that_its_reader_may_not_use() {
 async fn the_skills_extension_describes_skills_with_digests() {
     let scratch = folder();
     let app = app(&scratch, "").await;
-    let list = skill(&app, "skill://", SkillAct::List { cursor: None }).await.unwrap();
+    let list = skill(&app, "skill://", ExtensionMethod::SKILLS).await.unwrap();
     assert_eq!(list["skills"].as_array().unwrap().len(), 2);
     let refunds = &list["skills"][1];
     assert_eq!(refunds["uri"], "skill://refunds/SKILL.md");
     assert_eq!(refunds["frontmatter"]["metadata"]["for"], "shop");
     assert_eq!(refunds["resources"][0]["size"], REFUNDS.len());
-    let one = skill(&app, "skill://refunds/SKILL.md", SkillAct::Get).await.unwrap();
+    let one = skill(&app, "skill://refunds/SKILL.md", ExtensionMethod::SKILL).await.unwrap();
     assert_eq!(one["skill"], *refunds);
     let read = make(&app, Operation::Resource(address("skill://refunds/SKILL.md"))).await.unwrap();
     assert_eq!(read["contents"][0]["text"], REFUNDS);
     assert_eq!(read["contents"][0]["mimeType"], "text/markdown");
-    let folder = skill(&app, "skill://refunds", SkillAct::Directory { cursor: None }).await;
+    let folder = skill(&app, "skill://refunds", ExtensionMethod::DIRECTORY).await;
     let children = json!([
         { "uri": "skill://refunds/SKILL.md", "name": "SKILL.md", "mimeType": "text/markdown" },
         { "uri": "skill://refunds/scripts", "name": "scripts", "mimeType": "inode/directory" },
     ]);
     assert_eq!(folder.unwrap()["resources"], children);
     for uri in ["skill://none/SKILL.md", "skill://refunds/scripts/refund.py", "skill://refunds"] {
-        let error = skill(&app, uri, SkillAct::Get).await.unwrap_err();
+        let error = skill(&app, uri, ExtensionMethod::SKILL).await.unwrap_err();
         assert!(matches!(error, CallError::InvalidArguments { .. }), "{uri}: {error}");
     }
     let none = make(&app, Operation::Resource(address("skill://refunds/../../etc"))).await;
