@@ -11,6 +11,7 @@ use gatefold_core::{
 use gatefold_policy::Permit;
 use serde_json::value::RawValue;
 use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -129,9 +130,12 @@ impl ActiveCall {
         let (sent, stood) = (Instant::now(), self.timer.stood());
         let kind = answer_kind(&permit.call().operation);
         let invoked = async {
-            let result = slot.setup.source.clone().invoke(permit, context).await;
+            let outcome = slot.setup.source.clone().invoke(permit, context).await;
             // Here once for all kinds of sources, before what a client gets is counted, shortened or kept.
-            let result = result.map(|outcome| repair(outcome, kind));
+            let result = match outcome {
+                Ok(outcome) => Ok(repair_outcome(outcome, kind).await),
+                Err(error) => Err(error),
+            };
             // Sources that do not read from elsewhere have taken no place so far.
             if let Ok(Outcome::Done(payload)) = &result {
                 room.admit(payload.json.get().len()).await;
@@ -239,6 +243,19 @@ fn answer_kind(operation: &Operation) -> AnswerKind {
         Operation::Resource(_) => AnswerKind::Resource,
         _ => AnswerKind::Other,
     }
+}
+
+/// From this size on, an answer is read through where that keeps no other call waiting.
+const LARGE_ANSWER: usize = 256 << 10;
+
+async fn repair_outcome(outcome: Outcome, kind: AnswerKind) -> Outcome {
+    let is_large =
+        matches!(&outcome, Outcome::Done(payload) if payload.json.get().len() > LARGE_ANSWER);
+    if !is_large {
+        return repair(outcome, kind);
+    }
+    let repaired = spawn_blocking(move || repair(outcome, kind)).await;
+    repaired.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
 fn repair(outcome: Outcome, kind: AnswerKind) -> Outcome {
