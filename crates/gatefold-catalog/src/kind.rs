@@ -33,7 +33,7 @@ impl KindName {
     pub const fn meta_tool(self) -> Option<&'static MetaTool> {
         match self.place {
             ToolPlace::Behind(tool) => Some(tool),
-            ToolPlace::Top | ToolPlace::Read(_) => None,
+            ToolPlace::Top | ToolPlace::Topics(_) => None,
         }
     }
 }
@@ -71,8 +71,8 @@ pub enum ToolPlace {
     Top,
     /// Behind a tool for all sources of its kind, or at the top level in the legacy mode.
     Behind(MetaTool),
-    /// Behind a tool that reads what the sources have.
-    Read(ReadingTool),
+    /// Behind a tool that is about one of the things that the sources have.
+    Topics(TopicTool),
 }
 
 /// One tool for all sources of a kind, with a line for each. Several kinds may share it.
@@ -149,10 +149,10 @@ pub struct FixedCall {
     pub is_optional: bool,
 }
 
-/// A tool of the sources of a kind that reads their topics, shown once for all of them, with the topics'
-/// stubs.
+/// A tool of the sources of a kind that is about one of their topics, shown once for all of them, with
+/// the topics' stubs.
 #[derive(Debug)]
-pub struct ReadingTool {
+pub struct TopicTool {
     /// The tool's name, the sources' own and the shown one.
     pub name: &'static str,
     /// What a topic is called.
@@ -163,4 +163,18 @@ pub struct ReadingTool {
     pub stubs_heading: &'static str,
     /// What stands before topics that are given whole.
     pub texts_heading: &'static str,
+    pub usage: TopicUse,
+    /// The parameter that names a topic.
+    pub parameter: &'static str,
+    /// Its other parameters, all of them texts, with their schemas.
+    pub parameters: &'static [(&'static str, &'static str)],
+}
+
+/// What a tool does with a topic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TopicUse {
+    /// Gives it to read. Without a name it lists all, and their stubs stand in the instructions too.
+    Read,
+    /// Lets it work. It needs all its parameters.
+    Call,
 }

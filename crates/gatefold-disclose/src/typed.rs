@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, View, nearest_texts,
-    object_fields,
+    Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicUse, View,
+    nearest_texts, object_fields,
 };
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -19,20 +19,20 @@ use crate::surface::{
 use crate::wording::{did_you_mean, listed, quoted};
 use fixed::fixed_call;
 use kinds::{
-    DISCOVER, calling, command_for, commands, is_behind, meta_tools, reader, reading_tools, sources,
+    DISCOVER, calling, command_for, commands, is_behind, meta_tools, reader, sources, topic_tools,
 };
 use parts::SourceTools;
-use reading::Topics;
 pub(crate) use route::Route;
+use topics::{TopicInstructions, Topics};
 
 mod definitions;
 mod fixed;
 mod kinds;
 mod pages;
 mod parts;
-mod reading;
 mod route;
 mod stubs;
+mod topics;
 
 /// The most bytes of names in an error.
 const NAMED_BYTES: usize = 2000;
@@ -60,11 +60,11 @@ pub struct ToolModes {
 }
 
 impl TypedDisclosure {
-    /// Builds a surface in the order of eight steps, of which four are here.
+    /// Builds a surface in the order of eight steps, of which five are here.
     ///
     /// The agent category filter (step 2) is policy: the view has been through it. Runtime selection
     /// (step 8) is [`SelectedDisclosure`](crate::SelectedDisclosure), around any disclosure. KB
-    /// injection (step 3) and `call_agent` registration (step 7) need sources that do not exist.
+    /// injection (step 3) needs sources that do not exist.
     fn assemble(&self, view: &View, limits: ClientLimits) -> Surface {
         // Step 1, base discovery.
         let mut tools = self.base_tools(view);
@@ -72,18 +72,24 @@ impl TypedDisclosure {
         for meta in meta_tools(view) {
             tools.extend(self.loaded(view, meta));
         }
-        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions.
+        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions. Step 7,
+        // `call_agent` registration: the tool with its catalogue.
         let shown = self.shown_meta_tools(view);
         let mut instructions = definitions::usage(&shown);
-        for tool in reading_tools(view) {
+        for tool in topic_tools(view) {
             let topics = Topics::of(view, tool);
-            let shown = if self.modes.inline.contains(tool.name) {
+            if topics.is_empty() {
+                continue;
+            }
+            let shown = if tool.usage == TopicUse::Call {
+                TopicInstructions { text: instructions, is_all: false }
+            } else if self.modes.inline.contains(tool.name) {
                 topics.inline(&instructions, limits.instructions_bytes)
             } else {
                 topics.by_stubs(&instructions, limits.instructions_bytes)
             };
             if !shown.is_all {
-                tools.push(definitions::reading_tool(&topics));
+                tools.push(definitions::topic_tool(&topics));
             }
             instructions = shown.text;
         }
@@ -144,7 +150,7 @@ impl TypedDisclosure {
         match entry_of(view, tool).map(|entry| entry.kind().place()) {
             Some(ToolPlace::Top) => true,
             Some(ToolPlace::Behind(meta)) => self.modes.legacy.contains(meta.name),
-            Some(ToolPlace::Read(_)) | None => false,
+            Some(ToolPlace::Topics(_)) | None => false,
         }
     }
 
@@ -203,11 +209,8 @@ impl TypedDisclosure {
                     ),
                 }
             }
-            ToolPlace::Read(reading) => {
-                format!(
-                    "Call {name} through {}, with the name of a {}.",
-                    reading.name, reading.noun
-                )
+            ToolPlace::Topics(tool) => {
+                format!("Call {name} through {}, with the name of a {}.", tool.name, tool.noun)
             }
             // Its name is one of the disclosure's own tools.
             ToolPlace::Top => format!("Call {name} through another disclosure."),
@@ -228,7 +231,7 @@ fn is_at_top(view: &View, tool: &Tool) -> bool {
 /// The names of the disclosure's own tools. No other tool at the top level has one of them.
 fn own_names(view: &View) -> Vec<&'static str> {
     let meta_tools = meta_tools(view).into_iter().map(|meta| meta.name);
-    meta_tools.chain(reading_tools(view).into_iter().map(|tool| tool.name)).collect()
+    meta_tools.chain(topic_tools(view).into_iter().map(|tool| tool.name)).collect()
 }
 
 /// The called subcommand among those that there are.
@@ -300,11 +303,10 @@ impl Disclosure for TypedDisclosure {
         if let Some(meta) = self.called(view, name.as_str()) {
             return self.step_of(view, meta, arguments);
         }
-        if let Some(tool) = reading_tools(view).into_iter().find(|tool| tool.name == name.as_str())
-        {
+        if let Some(tool) = topic_tools(view).into_iter().find(|tool| tool.name == name.as_str()) {
             let topics = Topics::of(view, tool);
             if !topics.is_empty() {
-                return topics.read(view, self.limits.discovery_tokens, arguments);
+                return topics.step_of(view, self.limits.discovery_tokens, arguments);
             }
         }
         let found = view.find(name.as_str()).filter(|tool| self.is_at_the_top(view, tool));
@@ -378,7 +380,7 @@ impl Disclosure for TypedDisclosure {
         }
         match entry_of(view, tool).map(|entry| entry.kind().place()) {
             Some(ToolPlace::Behind(meta)) => vec![meta.name.to_owned()],
-            Some(ToolPlace::Read(reading)) => vec![reading.name.to_owned()],
+            Some(ToolPlace::Topics(tool)) => vec![tool.name.to_owned()],
             Some(ToolPlace::Top) | None => vec![alias()],
         }
     }

@@ -1,10 +1,10 @@
 //! The definitions of the meta-tools, and the instructions.
 
-use gatefold_catalog::{DomainEntry, MetaTool, Tool, View};
+use gatefold_catalog::{DomainEntry, MetaTool, Tool, TopicUse, View};
 
 use super::kinds::{DISCOVER, commands};
-use super::reading::Topics;
 use super::stubs::forms;
+use super::topics::Topics;
 use crate::arguments::{json_text, object, object_text};
 use crate::bounded::bounded;
 use crate::hints;
@@ -75,24 +75,30 @@ fn description(
     )
 }
 
-/// A tool that reads topics, with their stubs. There is at least one topic.
-pub(super) fn reading_tool(topics: &Topics<'_>) -> ToolSurface {
+/// A tool that is about topics, with their stubs. There is at least one topic.
+pub(super) fn topic_tool(topics: &Topics<'_>) -> ToolSurface {
     let tool = topics.tool;
     let description = topics.stubs(&format!("{}\n\n", tool.summary), DESCRIPTION_BYTES);
     let names: Vec<_> = topics.names().collect();
     let name = enumeration(&names);
-    let file = format!(
-        r#"{{"type":"string","description":"One of its files, as the {} lists them."}}"#,
-        tool.noun
-    );
-    let properties = object_text([("name", name.as_str()), ("file", &file), CURSOR]);
-    let input = object_text([("type", r#""object""#), ("properties", properties.as_str())]);
+    let own = [(tool.parameter, name.as_str())].into_iter().chain(tool.parameters.iter().copied());
+    let (own, required, annotations) = match tool.usage {
+        TopicUse::Read => (object_text(own.chain([CURSOR])), None, hints::READING.to_owned()),
+        TopicUse::Call => {
+            let required: Vec<_> = own.clone().map(|(name, _)| json_text(name)).collect();
+            let required = format!("[{}]", required.join(","));
+            (object_text(own), Some(required), hints::of_calling(&topics.tools()))
+        }
+    };
+    let required = required.as_deref().map(|required| ("required", required));
+    let fields = [("type", r#""object""#), ("properties", own.as_str())];
+    let input = object_text(fields.into_iter().chain(required));
     let (name, description) = (json_text(tool.name), json_text(&description));
     let definition = object([
         ("name", name.as_str()),
         ("description", &description),
         ("inputSchema", &input),
-        ("annotations", hints::READING),
+        ("annotations", &annotations),
     ]);
     ToolSurface { name: tool.name.to_owned(), definition }
 }

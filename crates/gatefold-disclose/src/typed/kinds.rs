@@ -1,6 +1,8 @@
 //! The kinds of sources in a view, as they brought themselves.
 
-use gatefold_catalog::{Action, Command, DomainEntry, MetaTool, ReadingTool, ToolPlace, View};
+use gatefold_catalog::{
+    Action, Command, DomainEntry, MetaTool, ToolPlace, TopicTool, TopicUse, View,
+};
 
 /// The subcommand that looks something up. Every meta-tool has it.
 pub(super) const DISCOVER: &str = "discover";
@@ -14,17 +16,17 @@ pub(super) fn meta_tools(view: &View) -> Vec<&'static MetaTool> {
     tools
 }
 
-/// The tools that read what the sources of a view have, by their names.
-pub(super) fn reading_tools(view: &View) -> Vec<&'static ReadingTool> {
-    let mut tools: Vec<_> = view.domains().filter_map(reading_tool).collect();
-    tools.sort_by_key(|tool| tool.name);
+/// The tools that are about topics of the sources of a view: those that read them first, by their names.
+pub(super) fn topic_tools(view: &View) -> Vec<&'static TopicTool> {
+    let mut tools: Vec<_> = view.domains().filter_map(topic_tool).collect();
+    tools.sort_by_key(|tool| (tool.usage != TopicUse::Read, tool.name));
     tools.dedup_by_key(|tool| tool.name);
     tools
 }
 
-pub(super) fn reading_tool(entry: &DomainEntry) -> Option<&'static ReadingTool> {
+pub(super) fn topic_tool(entry: &DomainEntry) -> Option<&'static TopicTool> {
     match entry.kind().place() {
-        ToolPlace::Read(tool) => Some(tool),
+        ToolPlace::Topics(tool) => Some(tool),
         ToolPlace::Top | ToolPlace::Behind(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Kinds of sources for tests, in words of their own. What Gatefold's own kinds say is tested with them.
 
 use gatefold_catalog::{
-    Action, Command, FixedCall, KindName, MetaTool, Parts, ReadingTool, StubForm, ToolPlace,
+    Action, Command, FixedCall, KindName, MetaTool, Parts, StubForm, ToolPlace, TopicTool, TopicUse,
 };
 
 const DESCRIBE: Command =
@@ -59,12 +59,26 @@ const DATABASE: ToolPlace = ToolPlace::Behind(MetaTool {
     is_bound: true,
 });
 
-const SKILLS: ToolPlace = ToolPlace::Read(ReadingTool {
+const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
     name: "read_skill",
     noun: "skill",
     summary: "Read a skill.",
     stubs_heading: "## Skills to read",
     texts_heading: "## Skills",
+    usage: TopicUse::Read,
+    parameter: "name",
+    parameters: &[("file", r#"{"type":"string"}"#)],
+});
+
+const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
+    name: "call_agent",
+    noun: "agent",
+    summary: "Have an agent do a task.",
+    stubs_heading: "Available agents:",
+    texts_heading: "",
+    usage: TopicUse::Call,
+    parameter: "agent_id",
+    parameters: &[("task", r#"{"type":"string"}"#)],
 });
 
 const fn fixed(
@@ -83,6 +97,7 @@ pub(crate) fn kind_named(name: &'static str) -> KindName {
         "database" => KindName::at(name, &DATABASE),
         "mcp" => KindName::at(name, &SERVER),
         "skills" => KindName::at(name, &SKILLS),
+        "agents" => KindName::at(name, &AGENTS),
         _ => KindName::new(name),
     }
 }

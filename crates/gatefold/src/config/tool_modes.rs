@@ -34,7 +34,7 @@ impl Mode {
     /// What the usual way and the other one are called.
     pub(super) const fn words(&self) -> &'static [&'static str; 2] {
         match self.kind.place() {
-            ToolPlace::Read(_) => &["progressive", "inline"],
+            ToolPlace::Topics(_) => &["progressive", "inline"],
             ToolPlace::Behind(_) | ToolPlace::Top => &["progressive", "legacy"],
         }
     }
@@ -42,7 +42,7 @@ impl Mode {
     /// Whether the kind is shown in the other way.
     pub(super) fn is_set(&self, modes: &ToolModes) -> bool {
         match self.kind.place() {
-            ToolPlace::Read(tool) => modes.inline.contains(tool.name),
+            ToolPlace::Topics(tool) => modes.inline.contains(tool.name),
             ToolPlace::Behind(tool) => modes.legacy.contains(tool.name),
             ToolPlace::Top => false,
         }
@@ -50,7 +50,7 @@ impl Mode {
 
     pub(super) fn set(&self, modes: &mut ToolModes, is_other: bool) {
         let (tools, name) = match self.kind.place() {
-            ToolPlace::Read(tool) => (&mut modes.inline, tool.name),
+            ToolPlace::Topics(tool) => (&mut modes.inline, tool.name),
             ToolPlace::Behind(tool) => (&mut modes.legacy, tool.name),
             ToolPlace::Top => return,
         };

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_catalog::{KindName, ReadingTool, ToolPlace};
+use gatefold_catalog::{KindName, ToolPlace, TopicTool, TopicUse};
 use gatefold_config::{FilePath, LimitedItems, Table, parsed};
 use gatefold_core::Domain;
 use gatefold_skills::{READ_SKILL, SkillFolder};
@@ -27,13 +27,19 @@ pub struct SkillsKind;
 pub const SKILLS_HEADING: &str = "## Available Skills\n\
     Call read_skill(name) to load full content before executing any of these:";
 
-const PLACE: ToolPlace = ToolPlace::Read(ReadingTool {
+const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
     name: READ_SKILL,
     noun: "skill",
     summary: "Read a skill: a procedure to follow, with its files and the tools that it names. Scripts are \
               given, not run.",
     stubs_heading: SKILLS_HEADING,
     texts_heading: "## Skills\nFollow these procedures where they apply.",
+    usage: TopicUse::Read,
+    parameter: "name",
+    parameters: &[(
+        "file",
+        r#"{"type":"string","description":"One of its files, as the skill lists them."}"#,
+    )],
 });
 
 impl SkillsKind {

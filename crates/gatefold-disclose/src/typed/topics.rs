@@ -1,33 +1,36 @@
-//! What the sources of a kind have to be read, such as skills: its stubs, and what a call of the tool means
-//! that reads it.
+//! What the sources of a kind have to be read or called, such as skills and agents: its stubs, and what a
+//! call of the tool means that does so.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    DomainEntry, ReadingTool, Request, STUB_LENGTH, Tool, ToolTopic, View, is_same_name,
+    DomainEntry, Request, STUB_LENGTH, Tool, ToolTopic, TopicTool, TopicUse, View, is_same_name,
     nearest_texts, short_description, topic_stub,
 };
 use gatefold_core::{Operation, ToolName};
 use serde_json::value::RawValue;
 
-use super::kinds::reading_tool;
+use super::kinds::topic_tool;
 use super::pages::page;
 use crate::arguments::{Arguments, json_text, object, object_text};
 use crate::bounded::bounded;
 use crate::surface::{Reply, Step, UsageError};
-use crate::wording::{did_you_mean, quoted};
+use crate::wording::{did_you_mean, listed, quoted};
 
 /// The longest descriptions in stubs, in characters, from the best to the shortest.
 const LENGTHS: [usize; 4] = [STUB_LENGTH, 60, 30, 0];
 
-/// One that can be read.
+/// The bytes of names in an error.
+const NAMED_BYTES: usize = 2000;
+
+/// One that can be read or called.
 struct NamedTopic<'a> {
     /// What models call it: its own name, with its domain if another domain has one of that name.
     name: Cow<'a, str>,
     topic: &'a ToolTopic,
-    /// The tool that reads it.
+    /// The source's tool that is about it.
     tool: &'a Tool,
 }
 
@@ -38,17 +41,17 @@ pub(super) struct TopicInstructions {
     pub(super) is_all: bool,
 }
 
-/// All that one tool reads in a view, by name.
+/// All that one tool is about in a view, by name.
 pub(super) struct Topics<'a> {
-    pub(super) tool: &'static ReadingTool,
+    pub(super) tool: &'static TopicTool,
     all: Vec<NamedTopic<'a>>,
 }
 
 impl<'a> Topics<'a> {
-    pub(super) fn of(view: &'a View, tool: &'static ReadingTool) -> Self {
-        let is_read =
-            |entry: &&DomainEntry| reading_tool(entry).is_some_and(|own| own.name == tool.name);
-        let sources = view.domains().filter(is_read);
+    pub(super) fn of(view: &'a View, tool: &'static TopicTool) -> Self {
+        let has_topics =
+            |entry: &&DomainEntry| topic_tool(entry).is_some_and(|own| own.name == tool.name);
+        let sources = view.domains().filter(has_topics);
         let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool.name)).collect();
         let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
         for named in &all {
@@ -71,6 +74,11 @@ impl<'a> Topics<'a> {
         self.all.iter().map(|named| &*named.name)
     }
 
+    /// The sources' tools, one for each topic.
+    pub(super) fn tools(&self) -> Vec<&Tool> {
+        self.all.iter().map(|named| named.tool).collect()
+    }
+
     /// The heading and the stubs after `start`, within a number of bytes.
     pub(super) fn stubs(&self, start: &str, bytes: usize) -> String {
         self.stubs_of(&self.all.iter().collect::<Vec<_>>(), start, bytes)
@@ -83,7 +91,14 @@ impl<'a> Topics<'a> {
             LENGTHS.into_iter().map(lines),
             bytes,
             |lines| format!("{start}{heading}{lines}"),
-            |count| format!("\n+{count} more: call {own} without a name to list all."),
+            |count| match self.tool.usage {
+                TopicUse::Read => {
+                    format!("\n+{count} more: call {own} without a name to list all.")
+                }
+                TopicUse::Call => {
+                    format!("\n+{count} more, which '{}' names.", self.tool.parameter)
+                }
+            },
         )
     }
 
@@ -148,33 +163,45 @@ impl<'a> Topics<'a> {
     }
 
     /// What a call of the tool means: a call of the source's own, or a list.
-    pub(super) fn read(
+    pub(super) fn step_of(
         &self,
         view: &View,
         budget: usize,
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
         let arguments = Arguments::parse(self.tool.name, arguments)?;
-        arguments.only(&["name", "file", "cursor"])?;
-        let cursor = arguments.text("cursor")?;
-        let (name, file) = (arguments.text("name")?, arguments.text("file")?);
-        let Some(name) = name else {
-            if let Some(file) = file {
-                let (own, noun) = (self.tool.name, self.tool.noun);
-                return Err(UsageError::new(format!(
-                    "Missing parameter 'name' of {own}. Name the {noun} that has the file {}.",
-                    quoted(&file)
-                )));
+        let TopicTool { name: own, noun, usage, parameter, parameters, .. } = *self.tool;
+        let others = parameters.iter().map(|(name, _)| *name);
+        arguments
+            .only(&[parameter, "cursor"].into_iter().chain(others.clone()).collect::<Vec<_>>())?;
+        let given = others.map(|other| Ok((other, arguments.text(other)?)));
+        let given = given.collect::<Result<Vec<_>, UsageError>>()?;
+        let missing = |what: &str, advice: &str| {
+            UsageError::new(format!("Missing parameter '{what}' of {own}. {advice}"))
+        };
+        let Some(name) = arguments.text(parameter)? else {
+            if usage == TopicUse::Call {
+                return Err(missing(parameter, &self.available()));
             }
-            return self
-                .list(budget, cursor.as_deref())
-                .map(|text| Step::Reply(Reply::text(&text)));
+            if let Some((what, Some(given))) = given.iter().find(|(_, given)| given.is_some()) {
+                let advice = format!("Name the {noun} that has the {what} {}.", quoted(given));
+                return Err(missing(parameter, &advice));
+            }
+            let cursor = arguments.text("cursor")?;
+            let list = self.list(budget, cursor.as_deref());
+            return list.map(|text| Step::Reply(Reply::text(&text)));
         };
         let named = self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))?;
-        let own = json_text(&named.topic.name);
-        let file = file.as_deref().map(json_text);
-        let file = file.as_deref().map(|file| ("file", file));
-        let arguments = object([("name", own.as_str())].into_iter().chain(file));
+        if let Some((what, _)) = given.iter().find(|(_, given)| given.is_none())
+            && usage == TopicUse::Call
+        {
+            return Err(missing(what, &format!("Say it to the {noun} {}.", quoted(&name))));
+        }
+        let topic = json_text(&named.topic.name);
+        let given =
+            given.iter().filter_map(|(name, given)| Some((*name, json_text(given.as_ref()?))));
+        let given: Vec<_> = [(parameter, topic)].into_iter().chain(given).collect();
+        let arguments = object(given.iter().map(|(name, json)| (*name, json.as_str())));
         let name = ToolName::of(named.tool.id());
         let operation = Arc::new(Operation::Tool { name, arguments });
         Ok(Step::Call(Request { operation, entry: Some(view.resolved(named.tool)) }))
@@ -193,11 +220,17 @@ impl<'a> Topics<'a> {
 
     fn unknown(&self, name: &str) -> UsageError {
         let near = did_you_mean(nearest_texts(name, self.names()));
-        let (own, noun) = (self.tool.name, self.tool.noun);
-        UsageError::new(format!(
-            "Unknown {noun} {}.{near} Call {own} without a name to list all.",
-            quoted(name)
-        ))
+        let noun = self.tool.noun;
+        let advice = match self.tool.usage {
+            TopicUse::Read => format!("Call {} without a name to list all.", self.tool.name),
+            TopicUse::Call => self.available(),
+        };
+        UsageError::new(format!("Unknown {noun} {}.{near} {advice}", quoted(name)))
+    }
+
+    fn available(&self) -> String {
+        let names = listed(self.names(), NAMED_BYTES, str::len);
+        format!("Available {}s: {names}", self.tool.noun)
     }
 }
 
