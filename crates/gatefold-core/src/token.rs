@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::name::text_name;
-use crate::{EntryKind, Glob};
+use crate::{Domain, EntryKind, Glob};
 
 text_name! {
     /// The id of an access token. It says which one, and proves nothing.
@@ -28,6 +28,9 @@ pub struct Narrowing {
     pub only: Option<Arc<[EntryPattern]>>,
     /// Whether only tools are left that declare themselves read-only.
     pub read_only: bool,
+    /// A source of which only that is left which one of the patterns names, and not merely includes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_named_of: Option<Domain>,
 }
 
 /// A pattern for the names of entries, as configurations and tokens write it.
@@ -42,12 +45,12 @@ impl Narrowing {
     /// The narrowing to entries that match one of these patterns, or to all if there are none.
     pub fn to<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
         let patterns: Vec<_> = patterns.into_iter().map(EntryPattern::read).collect();
-        Self { only: (!patterns.is_empty()).then(|| patterns.into()), read_only: false }
+        Self { only: (!patterns.is_empty()).then(|| patterns.into()), ..Self::default() }
     }
 
     /// Whether it leaves everything.
     pub fn is_none(&self) -> bool {
-        self.only.is_none() && !self.read_only
+        self.only.is_none() && !self.read_only && self.only_named_of.is_none()
     }
 }
 

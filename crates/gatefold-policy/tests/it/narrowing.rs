@@ -74,7 +74,7 @@ fn a_pattern_that_names_a_source_shows_its_prompts_and_resources() {
 
 #[test]
 fn a_tool_that_does_not_say_that_it_only_reads_is_left_out_where_only_reading_is() {
-    let caller = with_token(Narrowing { only: None, read_only: true });
+    let caller = with_token(Narrowing { read_only: true, ..Narrowing::default() });
     for (read_only, expected) in [(Some(true), true), (Some(false), false), (None, false)] {
         let hints = Hints { read_only, ..Hints::default() };
         let tool = Target { hints, ..target(EntryKind::Tool, "mail", "list") };
@@ -113,7 +113,7 @@ fn a_token_says_which_sources_may_show_anything_before_they_have_listed_anything
         let may_show = Policy::new(rules).may_show(&caller, &mail);
         assert_eq!(may_show, expected, "{patterns:?}");
     }
-    let reading = with_token(Narrowing { only: None, read_only: true });
+    let reading = with_token(Narrowing { read_only: true, ..Narrowing::default() });
     assert!(Policy::default().may_show(&reading, &mail));
 }
 
@@ -158,5 +158,30 @@ fn only_patterns_that_tell_resources_apart_have_them_judged_by_their_uris() {
     ] {
         let caller = with_token(Narrowing::to([pattern]));
         assert_eq!(Policy::default().concerns(&caller, &resource), expected, "{pattern}");
+    }
+}
+
+#[test]
+fn of_one_source_only_what_a_pattern_names_is_left() {
+    let call = target(EntryKind::Tool, "agents", "call_agent");
+    let clerk = target(EntryKind::Resource, "agents", "agent://clerk");
+    let mail = target(EntryKind::Tool, "mail", "send");
+    for (patterns, sees_call, sees_clerk, sees_mail) in [
+        (&[][..], false, false, true),
+        (&["*"], false, false, true),
+        (&["*__call_agent", "agent*"], false, false, false),
+        (&["agents__call_agent"], true, false, false),
+        (&["agents__call_agent", "agents__writer", "mail__*"], true, false, true),
+        (&["agents__call_agent", "agents__clerk"], true, true, false),
+        (&["resource:gatefold://agents/*"], false, false, false),
+    ] {
+        let only_named_of = Some(Domain::parse("agents").unwrap());
+        let own = Narrowing::to(patterns.iter().copied());
+        let caller = with_token(Narrowing { only_named_of, ..own });
+        let seen = |target| Policy::default().is_visible(&caller, target);
+        let expected = (sees_call, sees_clerk, sees_mail);
+        assert_eq!((seen(&call), seen(&clerk), seen(&mail)), expected, "{patterns:?}");
+        // Where patterns tell entries apart, each is asked about.
+        assert!(Policy::default().concerns(&caller, &clerk));
     }
 }
