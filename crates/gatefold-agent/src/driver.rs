@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use gatefold_dispatch::{Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome};
+use gatefold_dispatch::{Journal, JournalError, RUN_EVENT_BYTES, RunId, RunOutcome};
 use gatefold_model::{
     Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
     ToolResult, UserPart,
@@ -13,12 +13,10 @@ use gatefold_model::{
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::replay;
 use crate::{
     AgentEvent, AgentRun, AgentTools, Budget, Effect, RunEnd, RunLimits, Shortage, ToolUse,
 };
-
-/// The word for an agent's events in a journal.
-const EVENT_KIND: &str = "agent";
 
 /// What a result that is written into a journal may take of an event, so that the rest fits.
 const JOURNALED_RESULT_BYTES: usize = RUN_EVENT_BYTES / 2;
@@ -104,10 +102,14 @@ impl<'a> Driver<'a> {
     /// Answers the end of a history. The run that comes back has ended.
     pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
         let deadline = Instant::now() + limits.run;
+        let mut written = 0;
+        if let Some(RunJournal { journal, run }) = &self.journal {
+            let beginning = vec![replay::beginning(&history, &limits)];
+            written = journal.append(*run, written, beginning).await?;
+        }
         let (mut run, effects) = AgentRun::begin(history, limits);
         let mut effects = VecDeque::from(effects);
         let mut calls = FuturesUnordered::new();
-        let mut written = 0;
         loop {
             let mut event = None;
             while let Some(effect) = effects.pop_front() {
@@ -162,9 +164,7 @@ impl<'a> Driver<'a> {
             None => event,
             Some(RunJournal { journal, run }) => {
                 let event = fit_into_journal(event);
-                let json = serde_json::value::to_raw_value(&event);
-                let json = json.expect("the keys of an event are texts");
-                let events = vec![NewRunEvent { kind: EVENT_KIND, json }];
+                let events = vec![replay::event(&event)];
                 *written = journal.append(*run, *written, events).await?;
                 event
             }

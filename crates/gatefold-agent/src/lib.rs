@@ -5,7 +5,7 @@
 //! at each event is a test of a function. [`Driver`] carries the effects out: it asks a model, lets
 //! [`AgentTools`] make the calls, keeps to the limits, and writes each event down before the run takes it.
 //! [`SurfaceTools`] are the tools of an exchange, under the same views, policy, approvals and records as
-//! those of any client.
+//! those of any client. [`AgentSource`] makes agents a tool for others: `call_agent`.
 //!
 //! This crate must not know configuration, storage, MCP or a terminal.
 
@@ -16,7 +16,9 @@ mod event;
 mod functions;
 mod limits;
 mod repeats;
+mod replay;
 mod run;
+mod source;
 mod surface_tools;
 mod tools;
 
@@ -24,6 +26,8 @@ pub use budget::Budget;
 pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
 pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
 pub use limits::RunLimits;
+pub use replay::{ReplayError, replay};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
+pub use source::{AgentModels, AgentSource, CallableAgent};
 pub use surface_tools::SurfaceTools;
 pub use tools::{AgentTools, ToolOffer};

@@ -1,7 +1,10 @@
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// What bounds one run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunLimits {
     /// The most answers of the model in which it may call tools. After them it is asked once more without.
     pub iterations: u32,

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Principal, ToolName};
-use gatefold_dispatch::Caller;
+use gatefold_core::{AgentId, BoxError, Principal, ToolName};
+use gatefold_dispatch::{CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
     Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
 };
@@ -16,15 +16,28 @@ use crate::{AgentTools, ToolOffer};
 
 type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
 
-/// The tools that an audience shows a principal, called as an MCP client's are: in the principal's view,
-/// by its policy, with its approvals and records.
+/// The tools that somebody is shown, called as an MCP client's are: in the principal's view, by its
+/// policy, with its approvals and records.
 pub struct SurfaceTools {
     exchange: Arc<Exchange>,
-    audience: Audience,
-    principal: Arc<Principal>,
+    turns: Turns,
     caller: Caller,
     observer_of: Option<Box<ObserverOf>>,
     offered: Mutex<OfferedTools>,
+}
+
+/// Whose turns the calls are made in.
+enum Turns {
+    Client {
+        audience: Audience,
+        principal: Arc<Principal>,
+    },
+    /// An agent's, within a call.
+    Delegate {
+        within: NestedCaller,
+        agent: AgentId,
+        disclosure: Option<String>,
+    },
 }
 
 #[derive(Default)]
@@ -46,8 +59,22 @@ impl SurfaceTools {
         principal: Arc<Principal>,
         caller: Caller,
     ) -> Self {
-        let offered = Mutex::default();
-        Self { exchange, audience, principal, caller, observer_of: None, offered }
+        Self::of(exchange, Turns::Client { audience, principal }, caller)
+    }
+
+    /// The tools of an agent that works within a call, by the disclosure of this name or its own.
+    pub fn of_delegate(
+        exchange: Arc<Exchange>,
+        call: &CallContext,
+        agent: AgentId,
+        disclosure: Option<String>,
+    ) -> Self {
+        let turns = Turns::Delegate { within: call.nested.clone(), agent, disclosure };
+        Self::of(exchange, turns, call.caller())
+    }
+
+    fn of(exchange: Arc<Exchange>, turns: Turns, caller: Caller) -> Self {
+        Self { exchange, turns, caller, observer_of: None, offered: Mutex::default() }
     }
 
     /// The same, with somebody who is told of what was really called in each turn.
@@ -60,7 +87,14 @@ impl SurfaceTools {
     }
 
     async fn turn(&self) -> Option<Turn> {
-        let turn = self.exchange.informed_turn(&self.audience, self.principal.clone()).await?;
+        let turn = match &self.turns {
+            Turns::Client { audience, principal } => {
+                self.exchange.informed_turn(audience, principal.clone()).await?
+            }
+            Turns::Delegate { within, agent, disclosure } => {
+                self.exchange.delegate(within, agent, disclosure.as_deref()).ok()?
+            }
+        };
         Some(match &self.observer_of {
             Some(observer_of) => {
                 let observer = observer_of(&turn);

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Timestamp};
 use serde_json::value::RawValue;
 
-use crate::DataOwner;
+use crate::{DataOwner, ThreadId};
 
 /// The most events of a run, and the most bytes of one.
 pub const RUN_EVENTS: u64 = 20_000;
@@ -59,6 +59,8 @@ pub struct NewRun {
     pub subject: String,
     /// The run in which this one was started.
     pub parent: Option<RunId>,
+    /// The conversation that it belongs to.
+    pub thread: Option<ThreadId>,
 }
 
 /// What is known of a run besides its events.
@@ -68,6 +70,7 @@ pub struct Run {
     pub kind: RunKind,
     pub subject: String,
     pub parent: Option<RunId>,
+    pub thread: Option<ThreadId>,
     pub began_at: Timestamp,
     /// When and how it ended, once it has.
     pub end: Option<(Timestamp, RunOutcome)>,

@@ -31,6 +31,7 @@ mod sign_in;
 mod source;
 mod stateless;
 mod tasks;
+mod threads;
 mod unlisted;
 
 pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
@@ -69,6 +70,7 @@ pub use source::{
     CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
+pub use threads::{NewThread, THREAD_TITLE, Thread, ThreadId, Threads};
 
 /// What bounds calls and searches and no configuration changes.
 pub mod call_limits {

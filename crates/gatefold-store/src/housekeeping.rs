@@ -11,7 +11,7 @@ use crate::audit::recover_ends;
 use crate::blocking::blocking;
 use crate::database::millis;
 use crate::store::StoreInner;
-use crate::{Store, StoreError, approvals, owner, past, results, runs, sources, used};
+use crate::{Store, StoreError, approvals, owner, past, results, runs, sources, threads, used};
 
 /// The delay before a store's first round, so as not to slow down its start, and the time between
 /// rounds.
@@ -143,6 +143,7 @@ pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     pruned += prune_by(store, PRUNE_DISCOVERIES_BY_COUNT, Bound::Number(rows)).await?;
     prune_by(store, runs::PRUNE_EVENTS, Bound::Number(oldest)).await?;
     prune_by(store, runs::PRUNE_RUNS, Bound::Number(oldest)).await?;
+    prune_by(store, threads::PRUNE, Bound::Number(oldest)).await?;
     if pruned > 0 {
         tracing::info!(pruned, "old records were deleted");
     }

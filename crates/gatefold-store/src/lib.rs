@@ -1,5 +1,5 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, runs with their journals, containers that run, sign-ins at sources and at the
+//! queries of tools, the tools used most, results too large to show, runs with their journals and threads, containers that run, sign-ins at sources and at the
 //! gateway, access tokens, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
@@ -41,6 +41,7 @@ mod sealing;
 mod sign_ins;
 mod sources;
 mod store;
+mod threads;
 mod tokens;
 mod used;
 

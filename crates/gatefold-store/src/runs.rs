@@ -5,7 +5,7 @@ use std::time::Duration;
 use gatefold_core::Timestamp;
 use gatefold_dispatch::{
     DataOwner, Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS,
-    Run, RunEvent, RunId, RunKind, RunOutcome,
+    Run, RunEvent, RunId, RunKind, RunOutcome, ThreadId,
 };
 use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
@@ -15,16 +15,17 @@ use tokio::time::sleep;
 use crate::Store;
 use crate::database::millis;
 use crate::store::StoreInner;
+use crate::threads;
 
 /// How long a reader waits before it looks for events that another process wrote.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// The most runs, and the most events, that are read at once.
-const READ: u32 = 1_000;
+pub(crate) const READ: u32 = 1_000;
 
 const BEGIN: &str = "
-    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0)";
+    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)";
 
 /// Only as its writer left it.
 const ADVANCE: &str = "
@@ -64,9 +65,18 @@ impl Journal for Store {
                 .bind(kind_text(run.kind))
                 .bind(&run.subject)
                 .bind(run.parent.map(|parent| parent.to_string()))
+                .bind(millis(store.now()))
+                .bind(run.thread.map(|thread| thread.to_string()));
+            let mut connection = store.connection().await;
+            let begun = query.execute(&mut *connection).await;
+            begun.map_err(|source| unusable(store, source))?;
+            let Some(thread) = run.thread else { return Ok(()) };
+            let query = sqlx::query(threads::USE)
+                .bind(run.owner.as_bytes())
+                .bind(thread.to_string())
                 .bind(millis(store.now()));
-            let begun = query.execute(&mut *store.connection().await).await;
-            begun.map(drop).map_err(|source| unusable(store, source))
+            let used = query.execute(&mut *connection).await;
+            used.map(drop).map_err(|source| unusable(store, source))
         })
     }
 
@@ -230,11 +240,11 @@ async fn why_not(
     }
 }
 
-fn unusable(store: &StoreInner, source: sqlx::Error) -> JournalError {
+pub(crate) fn unusable(store: &StoreInner, source: sqlx::Error) -> JournalError {
     JournalError::Unusable(store.error(source).into())
 }
 
-fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
+pub(crate) fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
     let ended_at: Option<i64> = row.try_get("ended_at")?;
     let end =
         ended_at.map(|at| Ok::<_, sqlx::Error>((moment(at), read_outcome(row)?))).transpose()?;
@@ -248,6 +258,7 @@ fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
         },
         subject: row.try_get("subject")?,
         parent: parent.as_deref().map(read_id).transpose()?,
+        thread: row.try_get::<Option<&str>, _>("thread")?.and_then(ThreadId::parse),
         began_at: moment(row.try_get("began_at")?),
         end,
         last: row.try_get::<i64, _>("last")?.cast_unsigned(),
@@ -277,11 +288,11 @@ fn read_id(text: &str) -> sqlx::Result<RunId> {
     RunId::parse(text).ok_or_else(|| unreadable("id", text))
 }
 
-fn unreadable(column: &str, value: &str) -> sqlx::Error {
+pub(crate) fn unreadable(column: &str, value: &str) -> sqlx::Error {
     sqlx::Error::Decode(format!("`{value}` is no {column} of a run").into())
 }
 
-fn moment(millis: i64) -> Timestamp {
+pub(crate) fn moment(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis.cast_unsigned())
 }
 

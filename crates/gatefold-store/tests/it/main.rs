@@ -17,4 +17,5 @@ mod retention;
 mod runs;
 mod sign_ins;
 mod sources;
+mod threads;
 mod used;

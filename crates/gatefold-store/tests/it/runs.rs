@@ -30,6 +30,7 @@ async fn begin(store: &Store, number: u128) -> RunId {
         kind: RunKind::Agent,
         subject: "scribe".to_owned(),
         parent: number.checked_sub(1).map(id),
+        thread: None,
     };
     store.begin(run).await.unwrap();
     id(number)

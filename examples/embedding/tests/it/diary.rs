@@ -12,7 +12,7 @@ async fn a_reader_is_told_each_event_once_and_hears_the_end() {
     let owner = DataOwner::lasting(&Principal::local());
     let id = RunId::new(Timestamp::from_millis(1), 7);
     let (kind, subject) = (RunKind::Agent, "scribe".to_owned());
-    store.begin(NewRun { id, owner, kind, subject, parent: None }).await.unwrap();
+    store.begin(NewRun { id, owner, kind, subject, parent: None, thread: None }).await.unwrap();
     let mut lines = Vec::new();
     let write = async {
         for number in 0..3 {

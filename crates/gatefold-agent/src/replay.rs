@@ -1,0 +1,114 @@
+//! What was said in runs that have ended, from their journals.
+
+use gatefold_dispatch::{DataOwner, Journal, JournalError, NewRunEvent, RunEvent, RunId};
+use gatefold_model::{History, Turn, UserMessage};
+use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
+
+use crate::{AgentEvent, AgentRun, RunLimits};
+
+/// The words for an agent's events in a journal: how its run began, and all that happened then.
+const BEGIN_KIND: &str = "agent_begin";
+const EVENT_KIND: &str = "agent";
+
+/// How many events are read at once.
+const PAGE: u32 = 500;
+
+/// How a run began. With the runs before it and its events, all that it was is known.
+#[derive(Debug, Serialize, Deserialize)]
+struct RunBeginning {
+    said: Option<UserMessage>,
+    limits: RunLimits,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    #[error("a run could not be read")]
+    Journal(#[from] JournalError),
+    #[error("the run `{run}` is kept in a form that is not read")]
+    Unreadable { run: RunId, source: serde_json::Error },
+    #[error("the run `{run}` is not whole in its journal")]
+    NotWhole { run: RunId },
+}
+
+/// The event that a run's journal begins with.
+pub(crate) fn beginning(history: &History, limits: &RunLimits) -> NewRunEvent {
+    let said = match history.turns().last() {
+        Some(Turn::User(message)) => Some(message.clone()),
+        _ => None,
+    };
+    let beginning = RunBeginning { said, limits: limits.clone() };
+    written(BEGIN_KIND, &beginning)
+}
+
+pub(crate) fn event(event: &AgentEvent) -> NewRunEvent {
+    written(EVENT_KIND, event)
+}
+
+fn written(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
+    let json = to_raw_value(what).expect("the keys of an event are texts");
+    NewRunEvent { kind, json }
+}
+
+/// All that was said in these runs of one conversation, one after the other; nothing if there are none. A
+/// run that did not end is taken as cancelled where it stopped.
+pub async fn replay(
+    journal: &dyn Journal,
+    owner: &DataOwner,
+    runs: impl IntoIterator<Item = RunId>,
+) -> Result<Option<History>, ReplayError> {
+    let mut history = None;
+    for run in runs {
+        history = replay_one(journal, owner, run, history).await?;
+    }
+    Ok(history)
+}
+
+async fn replay_one(
+    journal: &dyn Journal,
+    owner: &DataOwner,
+    run: RunId,
+    before: Option<History>,
+) -> Result<Option<History>, ReplayError> {
+    let mut replayed: Option<AgentRun> = None;
+    let (mut last, mut before) = (0, before);
+    loop {
+        let page = journal.events(owner, run, last, PAGE).await?;
+        for RunEvent { number, kind, json, .. } in &page {
+            last = *number;
+            let unreadable = |source| ReplayError::Unreadable { run, source };
+            match (kind.as_str(), &mut replayed) {
+                (BEGIN_KIND, None) => {
+                    let RunBeginning { said, limits } =
+                        serde_json::from_str(json.get()).map_err(unreadable)?;
+                    let history = said_next(before.take(), said);
+                    let history = history.ok_or(ReplayError::NotWhole { run })?;
+                    replayed = Some(AgentRun::begin(history, limits).0);
+                }
+                (EVENT_KIND, Some(replayed)) => {
+                    replayed.step(serde_json::from_str(json.get()).map_err(unreadable)?);
+                }
+                _ => return Err(ReplayError::NotWhole { run }),
+            }
+        }
+        if page.len() < PAGE as usize {
+            break;
+        }
+    }
+    // One that stopped before it wrote anything said nothing.
+    let Some(mut replayed) = replayed else { return Ok(before) };
+    replayed.step(AgentEvent::Cancelled);
+    Ok(Some(replayed.into_history()))
+}
+
+fn said_next(before: Option<History>, said: Option<UserMessage>) -> Option<History> {
+    match (before, said) {
+        (None, said) => said.map(History::new),
+        (Some(mut history), said) => {
+            if let Some(said) = said {
+                history.say(said);
+            }
+            Some(history)
+        }
+    }
+}

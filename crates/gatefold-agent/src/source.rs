@@ -1,0 +1,247 @@
+//! Agents that others can have work done by, as a source with one tool.
+
+mod catalogue;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use arc_swap::ArcSwap;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_catalog::{
+    KindName, Manifest, ToolPlace, TopicTool, TopicUse, address, nearest_texts,
+};
+use gatefold_core::{AgentId, BoxError, CallError, Clock, EntryKind, Payload, Principal, Target};
+use gatefold_dispatch::{AdmittedCall, CallContext, ResourceAccess, StatelessSource};
+use gatefold_exchange::Exchange;
+use gatefold_model::{History, ModelClient, ToolCall, UserMessage};
+use serde::Deserialize;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::{Driver, RunEnd, RunLimits, RunWatcher, SurfaceTools};
+
+const CALL_AGENT: &str = "call_agent";
+const AGENT_ID: &str = "agent_id";
+const TASK: &str = "task";
+
+const SUMMARY: &str = "Have another agent do a task, and get its answer. It has tools and instructions of its own, and \
+     knows nothing of this conversation: put all it needs into the task.";
+const HEADING: &str = "Available agents:";
+const TASK_SCHEMA: &str =
+    r#"{"type":"string","description":"What to do, with all that the agent has to know."}"#;
+
+/// The longest task, in bytes.
+const MAX_TASK: usize = 256 * 1024;
+
+const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
+    name: CALL_AGENT,
+    noun: "agent",
+    summary: SUMMARY,
+    stubs_heading: HEADING,
+    texts_heading: HEADING,
+    usage: TopicUse::Call,
+    parameter: AGENT_ID,
+    parameters: &[(TASK, TASK_SCHEMA)],
+});
+
+/// The models of agents.
+pub trait AgentModels: Send + Sync + 'static {
+    /// Asks an agent's model. None if the principal may use none that the agent could have.
+    fn client(&self, agent: &AgentId, principal: &Principal) -> Option<ModelClient>;
+}
+
+/// An agent that others can have work done by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallableAgent {
+    pub id: AgentId,
+    /// What it is for, as those read it who may call it.
+    pub description: String,
+    /// How it is shown its tools, if not as its client is.
+    pub disclosure: Option<String>,
+    pub limits: RunLimits,
+    /// Whether everybody finds it. The tool's own definition, which is the same for all, names no other.
+    pub is_everybodys: bool,
+}
+
+/// Lets agents work within calls, each under its own rules and for the user of the call.
+pub struct AgentSource {
+    agents: ArcSwap<Vec<CallableAgent>>,
+    models: Arc<dyn AgentModels>,
+    exchange: OnceLock<Weak<Exchange>>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Deserialize)]
+struct CallArguments {
+    agent_id: String,
+    task: String,
+}
+
+impl AgentSource {
+    pub const KIND: KindName = KindName::at("agents", &PLACE);
+
+    /// What its domain is called, unless a source of the configuration is called so.
+    pub const DOMAIN: &str = "agents";
+
+    pub fn new(models: Arc<dyn AgentModels>, clock: Arc<dyn Clock>) -> Self {
+        Self { agents: ArcSwap::default(), models, exchange: OnceLock::new(), clock }
+    }
+
+    /// Says where agents make their calls. The first one counts.
+    pub fn connect(&self, exchange: &Arc<Exchange>) {
+        let _ = self.exchange.set(Arc::downgrade(exchange));
+    }
+
+    /// Replaces the agents. What it offers afterwards is its manifest.
+    pub fn set_agents(&self, agents: Vec<CallableAgent>) {
+        self.agents.store(Arc::new(agents));
+    }
+
+    pub fn manifest(&self) -> Manifest {
+        catalogue::manifest(&self.agents.load(), self.clock.now())
+    }
+
+    /// The address of an agent, which is hidden from whoever must not find it.
+    pub fn resource(agent: &AgentId) -> String {
+        format!("agent://{agent}")
+    }
+
+    async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
+        let target = call.target().clone();
+        match target.kind {
+            EntryKind::Tool if &*target.name == CALL_AGENT => {
+                self.delegate(&call, &context, &target).await
+            }
+            EntryKind::Resource => self.described(&target),
+            kind => Err(CallError::Unknown { kind: kind.as_str(), name: target.name.to_string() }),
+        }
+    }
+
+    async fn delegate(
+        &self,
+        call: &AdmittedCall,
+        context: &CallContext,
+        target: &Target,
+    ) -> Result<Payload, CallError> {
+        let invalid =
+            |message| CallError::InvalidArguments { tool: target.id.clone(), message, data: None };
+        let arguments = call.arguments().map_or("{}", RawValue::get);
+        let CallArguments { agent_id, task } =
+            serde_json::from_str(arguments).map_err(|error| invalid(error.to_string()))?;
+        if task.len() > MAX_TASK {
+            let limit = MAX_TASK / 1024;
+            return Err(invalid(format!("`{TASK}` is longer than {limit} KiB; say it shorter")));
+        }
+        let task = UserMessage::text(&task).map_err(|error| invalid(error.to_string()))?;
+        let exchange = self.exchange.get().and_then(Weak::upgrade).ok_or(CallError::Cancelled)?;
+        let agents = self.agents.load();
+        let is_seen = |agent: &&CallableAgent| {
+            let address = address(&target.domain, &Self::resource(&agent.id));
+            context.nested.resource_access(&address) != ResourceAccess::Hidden
+                && exchange.shows_agent(call.principal(), &agent.id)
+        };
+        let known: Vec<_> = agents.iter().filter(is_seen).collect();
+        let Some(agent) = known.iter().find(|agent| agent.id.as_str() == agent_id.trim()) else {
+            return Err(invalid(unknown(&agent_id, &known)));
+        };
+        let tools = SurfaceTools::of_delegate(
+            exchange,
+            context,
+            agent.id.clone(),
+            agent.disclosure.clone(),
+        );
+        let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
+        let Some(model) = self.models.client(&agent.id, call.principal()) else {
+            return failed("The agent has no model that it could use. Tell the user.");
+        };
+        let driver = Driver::new(&model, &tools)
+            .with_watcher(&watcher)
+            .with_cancellation(context.cancel.clone());
+        let run = driver.drive(History::new(task), agent.limits.clone()).await;
+        let run = run.map_err(|fault| CallError::Unavailable {
+            domain: target.domain.clone(),
+            reason: "the agent's run could not be kept".to_owned(),
+            source: Some(fault.into()),
+        })?;
+        result_of(&agent.id, run.end_state(), run.answer().unwrap_or_default())
+    }
+
+    /// What reading an agent's resource gives.
+    fn described(&self, target: &Target) -> Result<Payload, CallError> {
+        let agents = self.agents.load();
+        let agent = agents.iter().find(|agent| Self::resource(&agent.id) == *target.name);
+        let agent = agent.ok_or_else(|| CallError::MissingResource {
+            tool: target.id.clone(),
+            message: "there is no such agent".to_owned(),
+            data: None,
+        })?;
+        let content =
+            json!({ "uri": &*target.name, "mimeType": "text/plain", "text": agent.description });
+        let json = to_raw_value(&json!({ "contents": [content] }));
+        Ok(Payload { json: json.expect("a JSON value is JSON"), is_error: false })
+    }
+}
+
+/// Tells whoever follows the call what the agent calls.
+struct DelegateWatcher<'a> {
+    context: &'a CallContext,
+    agent: &'a AgentId,
+    calls: AtomicU64,
+}
+
+impl RunWatcher for DelegateWatcher<'_> {
+    fn on_call(&self, _: usize, request: &ToolCall) {
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        self.context.progress(calls, None, &format!("{} calls {}", self.agent, request.name));
+    }
+}
+
+fn unknown(asked: &str, known: &[&CallableAgent]) -> String {
+    let names = || known.iter().map(|agent| agent.id.as_str());
+    let nearest = nearest_texts(asked, names());
+    let (named, what) = match nearest.as_slice() {
+        [] => (names().collect::<Vec<_>>(), "there are"),
+        nearest => (nearest.to_vec(), "did you mean"),
+    };
+    format!("there is no such agent; {what}: {}", named.join(", "))
+}
+
+fn failed(text: &str) -> Result<Payload, CallError> {
+    Ok(Payload { is_error: true, ..Payload::text(text) })
+}
+
+/// What a model is told of a run that has ended.
+fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: String) -> Result<Payload, CallError> {
+    match end {
+        Some(RunEnd::Answered) => Ok(Payload::text(&answer)),
+        Some(RunEnd::Short { of }) => {
+            Ok(Payload::text(&format!("{answer}\n\n(The agent ended early: {of}.)")))
+        }
+        Some(RunEnd::Refused) => failed("The agent's model would not answer this."),
+        Some(RunEnd::Failed { reason, .. }) => {
+            // It may name an address, which is for whoever keeps the gateway.
+            tracing::warn!(%agent, reason, "an agent's model gave no answer");
+            failed("The agent could not work: its model gave no answer. Tell the user.")
+        }
+        Some(RunEnd::Cancelled) | None => Err(CallError::Cancelled),
+    }
+}
+
+impl StatelessSource for AgentSource {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        async { Ok(self.manifest()) }.boxed()
+    }
+
+    fn call(
+        &self,
+        call: AdmittedCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        self.answer(call, context).boxed()
+    }
+
+    fn runs_as_task(&self, tool: &str, _: &RawValue) -> bool {
+        tool == CALL_AGENT
+    }
+}
