@@ -43,7 +43,7 @@ impl SourceLog {
 
     /// Keeps a line of a local server's standard error.
     pub(crate) fn take_stderr(&self, line: &str) {
-        self.keep(SpokenWhere::Stderr, None, line.to_owned());
+        self.keep(SpokenWhere::Stderr, None, line);
     }
 
     /// Keeps a log notification of the protocol.
@@ -62,7 +62,7 @@ impl SourceLog {
         let data = data.map_or("", RawValue::get);
         let text = serde_json::from_str::<String>(data).unwrap_or_else(|_| data.to_owned());
         let text = logger.map_or(text.clone(), |logger| format!("{logger}: {text}"));
-        self.keep(SpokenWhere::Protocol, level, text);
+        self.keep(SpokenWhere::Protocol, level, &text);
     }
 
     /// The lines after this number.
@@ -71,8 +71,9 @@ impl SourceLog {
         kept.lines.iter().filter(|line| line.number > number).cloned().collect()
     }
 
-    fn keep(&self, spoken: SpokenWhere, level: Option<String>, mut text: String) {
-        text.truncate(text.floor_char_boundary(LINE_BYTES));
+    fn keep(&self, spoken: SpokenWhere, level: Option<String>, text: &str) {
+        // A copy, because a text that is cut in place holds the memory of the whole.
+        let text = text[..text.floor_char_boundary(LINE_BYTES)].to_owned();
         let level = level.filter(|level| level.len() <= LEVEL_BYTES);
         let at = self.clock.now();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,6 +112,18 @@ mod tests {
         }
         let bytes: usize = texts(&log, 0).iter().map(String::len).sum();
         assert!(bytes <= BYTES && bytes > BYTES - 2 * LINE_BYTES, "{bytes}");
+    }
+
+    #[test]
+    fn a_long_line_takes_no_more_memory_than_what_is_kept_of_it() {
+        let log = SourceLog::new(Arc::new(SystemClock));
+        let data = "x".repeat(1 << 20);
+        let params = RawValue::from_string(format!(r#"{{"data":"{data}"}}"#)).unwrap();
+        log.take_notification(&params);
+        log.take_stderr(&data);
+        let kept = log.kept.lock().unwrap();
+        let held: Vec<_> = kept.lines.iter().map(|line| line.text.capacity()).collect();
+        assert_eq!(held, [LINE_BYTES, LINE_BYTES]);
     }
 
     #[test]
