@@ -8,7 +8,7 @@ use gatefold_core::{Clock as _, Principal, SystemClock, UserId};
 use gatefold_dispatch::{DataOwner, Journal, NewRun, RunId, RunKind, RunOutcome};
 use gatefold_model::{Api, Turn, UserMessage};
 use gatefold_store::{Store, StoreOptions};
-use gatefold_testkit::model::ScriptedModel;
+use gatefold_testkit::model::{Move, ScriptedModel};
 
 use crate::asking;
 use crate::driven::{SlowEcho, calling, client};
@@ -65,7 +65,8 @@ async fn a_conversation_is_whole_again_from_the_journals_of_its_runs() {
 
     history.say(UserMessage::text("Again.").unwrap());
     let second = begin(&journal, &owner, 2).await;
-    let model = ScriptedModel::start(calling(2));
+    let twice = |at: usize| ("echo".to_owned(), format!(r#"{{"n":{at}}}"#));
+    let model = ScriptedModel::start(move |_| Move::Call((0..2).map(twice).collect()));
     let (client, tools) = (self::client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::MAX));
     let driver = Driver::new(&client, &tools);
     let driver = driver.with_journal(RunJournal::new(journal.clone(), second));
