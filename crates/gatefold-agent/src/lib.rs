@@ -29,5 +29,5 @@ pub use limits::RunLimits;
 pub use replay::{ReplayError, replay};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModels, AgentSource, CallableAgent};
-pub use surface_tools::SurfaceTools;
+pub use surface_tools::{ObserverOf, SurfaceTools};
 pub use tools::{AgentTools, ToolOffer};

@@ -14,7 +14,8 @@ use crate::answer_text::result_of;
 use crate::functions::Functions;
 use crate::{AgentTools, ToolOffer};
 
-type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
+/// Makes somebody who is told of what is really called in a turn.
+pub type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
 
 /// The tools that somebody is shown, called as an MCP client's are: in the principal's view, by its
 /// policy, with its approvals and records.
@@ -86,7 +87,12 @@ impl SurfaceTools {
         Self { observer_of: Some(Box::new(observer_of)), ..self }
     }
 
-    async fn turn(&self) -> Option<Turn> {
+    /// Makes a call like [`AgentTools::call`], and has somebody told of what was really called for it.
+    pub async fn call_observed(&self, request: &ToolCall, observer_of: &ObserverOf) -> ToolResult {
+        self.carry_out(request, Some(observer_of)).await
+    }
+
+    async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
         let turn = match &self.turns {
             Turns::Client { audience, principal } => {
                 self.exchange.informed_turn(audience, principal.clone()).await?
@@ -95,7 +101,7 @@ impl SurfaceTools {
                 self.exchange.delegate(within, agent, disclosure.as_deref()).ok()?
             }
         };
-        Some(match &self.observer_of {
+        Some(match observer_of {
             Some(observer_of) => {
                 let observer = observer_of(&turn);
                 turn.observed_by(observer)
@@ -108,7 +114,7 @@ impl SurfaceTools {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn carry_out(&self, request: &ToolCall) -> ToolResult {
+    async fn carry_out(&self, request: &ToolCall, observer_of: Option<&ObserverOf>) -> ToolResult {
         let arguments = match &request.arguments {
             CallArguments::Object(json) => json.raw().to_owned(),
             CallArguments::Malformed { fault, .. } => return ToolResult::error(fault.clone()),
@@ -116,7 +122,7 @@ impl SurfaceTools {
         let name = ToolName::parse(self.offered().functions.tool_of(&request.name));
         let Ok(name) = name else { return ToolResult::error("there is no such tool") };
         // Each call is a turn of its own, so what was reloaded or revoked since counts.
-        let Some(turn) = self.turn().await else {
+        let Some(turn) = self.turn(observer_of).await else {
             return ToolResult::error(NothingShown.to_string());
         };
         let call = SurfaceCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
@@ -130,7 +136,7 @@ impl SurfaceTools {
 impl AgentTools for SurfaceTools {
     fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>> {
         Box::pin(async {
-            let turn = self.turn().await.ok_or(NothingShown)?;
+            let turn = self.turn(None).await.ok_or(NothingShown)?;
             let lists = turn.lists();
             let surface = lists.surface();
             let mut offered = self.offered();
@@ -142,6 +148,6 @@ impl AgentTools for SurfaceTools {
     }
 
     fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        Box::pin(self.carry_out(request))
+        Box::pin(self.carry_out(request, self.observer_of.as_deref()))
     }
 }

@@ -3,12 +3,14 @@
 use gatefold_core::Secret;
 use url::Url;
 
-use crate::ModelSpec;
 use crate::short_form::KnownHost;
+use crate::{ModelSpec, ShortForm};
 
 /// A model that was found, and why.
 #[derive(Debug, Clone)]
 pub struct DetectedModel {
+    pub form: ShortForm,
+    /// With its key.
     pub spec: ModelSpec,
     /// Such as "`OPENAI_API_KEY` is set".
     pub reason: String,
@@ -47,8 +49,9 @@ pub async fn detect<F: Future<Output = Option<Vec<String>>>>(
         let host = KnownHost::named(host).expect("each of them is known");
         let name = host.variable.unwrap_or_default();
         if let Some(key) = variable(name).filter(|key| !key.expose().trim().is_empty()) {
-            let spec = ModelSpec { key: Some(key), ..ModelSpec::new(host.api, host.url(), model) };
-            return Some(DetectedModel { spec, reason: format!("`{name}` is set") });
+            let form = ShortForm::new(host, model);
+            let spec = ModelSpec { key: Some(key), ..form.spec() };
+            return Some(DetectedModel { form, spec, reason: format!("`{name}` is set") });
         }
     }
     for server in LOCAL_SERVERS {
@@ -57,10 +60,8 @@ pub async fn detect<F: Future<Output = Option<Vec<String>>>>(
         if let Some(model) = models.into_iter().next() {
             let port = host.url().port().unwrap_or_default();
             let reason = format!("{} answers at port {port}", server.title);
-            return Some(DetectedModel {
-                spec: ModelSpec::new(host.api, host.url(), model),
-                reason,
-            });
+            let form = ShortForm::new(host, model);
+            return Some(DetectedModel { spec: form.spec(), form, reason });
         }
     }
     None

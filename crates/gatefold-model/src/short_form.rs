@@ -1,3 +1,4 @@
+use std::fmt;
 use std::str::FromStr;
 
 use url::Url;
@@ -14,7 +15,7 @@ pub struct ShortForm {
 
 /// A text is no short form of a model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a model's short form, which is a host and a name: {known}", known = hosts())]
+#[error("`{0}` is not a model's short form, which is a host and a name: {known}", known = ShortForm::forms())]
 pub struct ShortFormError(String);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -71,14 +72,30 @@ impl KnownHost {
 }
 
 impl ShortForm {
+    pub(crate) fn new(host: &'static KnownHost, model: impl Into<String>) -> Self {
+        Self { host, model: model.into() }
+    }
+
     /// The variable with the key of its host, if it wants one.
     pub fn key_variable(&self) -> Option<&'static str> {
         self.host.variable
     }
 
+    /// All of them, for messages: a model's name stands in the place of `NAME`.
+    pub fn forms() -> String {
+        let forms: Vec<_> = KNOWN.iter().map(|host| format!("`{}:NAME`", host.name)).collect();
+        forms.join(", ")
+    }
+
     /// The model without a key.
     pub fn spec(&self) -> ModelSpec {
         ModelSpec::new(self.host.api, self.host.url(), self.model.clone())
+    }
+}
+
+impl fmt::Display for ShortForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host.name, self.model)
     }
 }
 
@@ -92,9 +109,4 @@ impl FromStr for ShortForm {
         });
         found.ok_or_else(|| ShortFormError(text.to_owned()))
     }
-}
-
-fn hosts() -> String {
-    let forms: Vec<_> = KNOWN.iter().map(|host| format!("`{}:NAME`", host.name)).collect();
-    forms.join(", ")
 }
