@@ -20,6 +20,7 @@ pub mod keys;
 pub mod kinds;
 mod load;
 mod locate;
+mod models;
 mod pins;
 mod profiles;
 mod resolve;
@@ -70,6 +71,7 @@ pub use issuers::{IntrospectionConfig, IssuerConfig};
 pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
+pub use models::{KeySource, ModelChoice, ModelConfig};
 pub use profiles::DisclosureNames;
 pub use schema::schema;
 pub use sections::listen_address;
@@ -94,6 +96,8 @@ pub struct Config {
     pub disclosure: DisclosureConfig,
     /// How clients are shown tools, by the names that they give themselves.
     pub clients: BTreeMap<ClientName, ClientProfile>,
+    /// The language models that are configured, in the order of the file.
+    pub models: Vec<ModelConfig>,
     /// The agents, by their names.
     pub agents: BTreeMap<AgentId, AgentConfig>,
     /// The people who are configured, by their names here.

@@ -14,6 +14,7 @@ pub mod config;
 mod encoder;
 mod environment;
 pub mod files;
+mod models;
 mod redirect;
 pub mod secrets;
 mod texts;
@@ -29,5 +30,6 @@ pub use encoder::EncoderTier;
 pub use environment::Environment;
 /// How long a link to set a password is good.
 pub use gatefold_issuer::limits::LINK_LIFE as PASSWORD_LINK_LIFE;
+pub use models::{ModelChoiceError, model_client};
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

@@ -61,6 +61,15 @@ impl People {
     }
 }
 
+impl Config {
+    /// The local user, in the groups that this configuration puts them in.
+    pub fn local_user(&self) -> Arc<Principal> {
+        let people = People::default();
+        people.replace(self);
+        people.local()
+    }
+}
+
 /// The rights of somebody whom an issuer puts into groups.
 pub(super) fn rights(groups: &[String]) -> Rights {
     groups.iter().map(|name| PeopleGroup::right(name)).collect()

@@ -9,6 +9,7 @@ use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use serde::Deserialize;
 
 use super::kinds::Kinds;
+use super::models::ModelChoice;
 use super::pins::{self, Pin};
 use super::profiles::RegisteredNames;
 use super::sources::SourceDraft;
@@ -18,11 +19,18 @@ use super::{PeopleGroup, SourceConfig, SourceSection};
 /// The longest instructions of an agent, in bytes.
 const MAX_INSTRUCTIONS: usize = 32 * 1024;
 
+/// The longest description of an agent, in bytes.
+const MAX_DESCRIPTION: usize = 1024;
+
 /// One agent.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct AgentConfig {
+    /// What people are told of it.
+    pub description: Option<String>,
     /// What its model is told before anything else.
     pub instructions: String,
+    /// The model that it is run with in a chat, unless another is asked for.
+    pub model: Option<ModelChoice>,
     /// The groups of people who find it. Everybody, if there is none.
     pub visible_to: Vec<PeopleGroup>,
     /// The HTTP APIs and databases that it has. All, if there is no list.
@@ -49,6 +57,7 @@ pub struct AgentCategories {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct AgentKeys {
+    description: Option<Text>,
     instructions: Option<Text>,
     visible_to: Vec<PeopleGroup>,
     connector_ids: Option<Vec<Text>>,
@@ -61,6 +70,7 @@ pub(super) fn read(
     agents: &Field<'_>,
     known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
+    models: &[&str],
 ) -> BTreeMap<AgentId, AgentConfig> {
     let Some(table) = agents.table() else { return BTreeMap::new() };
     let fields = table.fields();
@@ -73,7 +83,7 @@ pub(super) fn read(
                 );
                 return None;
             }
-            Some((AgentId::new(name), agent(field.table()?, known, sources)))
+            Some((AgentId::new(name), agent(field.table()?, known, sources, models)))
         })
         .collect()
 }
@@ -87,16 +97,22 @@ fn agent(
     mut table: Table<'_>,
     known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
+    models: &[&str],
 ) -> AgentConfig {
     let modes = table.field("model_config_json").and_then(|field| modes(&field));
     let keys: AgentKeys = table.read().unwrap_or_default();
     let instructions = keys.instructions.map(|text| text.0).unwrap_or_default();
-    if let Some(field) =
-        table.peek("instructions").filter(|_| instructions.len() > MAX_INSTRUCTIONS)
-    {
-        let limit = MAX_INSTRUCTIONS / 1024;
-        field.fault(format!("is longer than {limit} KiB"), "put the rest into a skill");
+    let description = keys.description.map(|text| text.0);
+    let length = description.as_ref().map_or(0, String::len);
+    for (key, length, limit, hint) in [
+        ("instructions", instructions.len(), MAX_INSTRUCTIONS, "put the rest into a skill"),
+        ("description", length, MAX_DESCRIPTION, "say in a sentence or two what it is for"),
+    ] {
+        if let Some(field) = table.peek(key).filter(|_| length > limit) {
+            field.fault(format!("is longer than {} KiB", limit / 1024), hint);
+        }
     }
+    let model = table.field("model").and_then(|field| ModelChoice::read(&field, models));
     if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
         let hint = "name a group, or remove the agent";
         field.fault("is empty, which would hide the agent from everybody", hint);
@@ -121,7 +137,9 @@ fn agent(
         .map(|words| categories(&words, table.peek("tool_categories").as_ref(), known.kinds));
     table.finish();
     AgentConfig {
+        description,
         instructions,
+        model,
         visible_to: keys.visible_to,
         connectors,
         categories,

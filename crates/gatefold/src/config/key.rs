@@ -56,6 +56,8 @@ pub enum Kind {
     },
     /// A number above 0, up to 1.
     Share,
+    /// A number from 0 to 2.
+    Temperature,
     Duration,
     Size,
     Choice(&'static [&'static str]),
@@ -100,6 +102,8 @@ pub enum Kind {
     Categories,
     /// Modes of kinds of sources, in a table or a JSON text.
     AgentModes,
+    /// Members of a request, in a table.
+    Members,
 }
 
 /// Whether a list may be empty.
@@ -162,7 +166,7 @@ impl Kind {
             Self::Encoder => "\"builtin\", \"none\" or path",
             Self::Address => "address and port",
             Self::Domain => "domain",
-            Self::Share => "number",
+            Self::Share | Self::Temperature => "number",
             Self::Flag => "boolean",
             Self::FlagOrNetworks => "boolean or list of networks",
             Self::Networks => "list of networks",
@@ -183,7 +187,7 @@ impl Kind {
             Self::Groups => "table of lists of patterns",
             Self::Auth => "table with a way to sign in",
             Self::Credentials => "\"shared\", \"per_user\", \"client\", \"exchange\" or table",
-            Self::OAuth | Self::SignIn | Self::TlsFiles => "table",
+            Self::OAuth | Self::SignIn | Self::TlsFiles | Self::Members => "table",
             Self::Rate => "rate",
             Self::Actions | Self::Issuers => "list of tables",
             Self::TableNotes => "table of tables",
@@ -205,6 +209,8 @@ impl Kind {
             Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
             Self::Count { .. } => "above zero",
             Self::Share => "above zero, at most 1",
+            Self::Temperature => "from 0 to 2",
+            Self::Members => "as the provider's API has them",
             Self::RootKey => "a table has `command`, a program and its arguments",
             Self::FlagOrNetworks | Self::Networks => {
                 "a network is an address and the length of its prefix"
@@ -264,7 +270,7 @@ impl Kind {
 
     /// Whether references (`${VAR}`) are replaced in it: true for every kind that contains strings.
     pub fn takes_variables(&self) -> bool {
-        !matches!(self, Self::Flag | Self::Count { .. } | Self::Share)
+        !matches!(self, Self::Flag | Self::Count { .. } | Self::Share | Self::Temperature)
     }
 
     /// Whether the value is a table with keys of the user's choice.
@@ -281,6 +287,7 @@ impl Kind {
                 | Self::Issuers
                 | Self::SignIn
                 | Self::TableNotes
+                | Self::Members
         )
     }
 }

@@ -8,6 +8,7 @@ mod agents;
 mod audit;
 mod disclosure;
 mod find;
+mod models;
 mod results;
 mod sections;
 mod server;
@@ -40,6 +41,7 @@ pub(super) const FIXED: &[FixedSection] = &[
     sections::POLICY,
     disclosure::DISCLOSURE,
     disclosure::CLIENTS,
+    models::MODELS,
     agents::AGENTS,
     sections::SEARCH,
     sections::LIMITS,

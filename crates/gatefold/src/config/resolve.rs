@@ -38,6 +38,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
         policy,
         disclosure: draft.disclosure,
         clients: draft.clients,
+        models: draft.models,
         agents: draft.agents,
         users: draft.users,
         search: draft.search,

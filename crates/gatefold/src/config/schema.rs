@@ -167,6 +167,8 @@ fn kind(kind: &Kind) -> Value {
         Kind::Count { max } => json!({ "type": "integer", "minimum": 1, "maximum": max }),
         // Draft 4 and draft 7 write an exclusive minimum in different ways.
         Kind::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+        Kind::Temperature => json!({ "type": "number", "minimum": 0, "maximum": 2 }),
+        Kind::Members => json!({ "type": "object" }),
         Kind::Duration => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"),
         Kind::Size => pattern(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
         Kind::Choice(words) => any_of(&json!({ "enum": words })),

@@ -24,6 +24,7 @@ use super::common_keys::{CallKeys, EntryEffect, SourceLimits, effects, set};
 use super::issuers::{self, PublicAddress};
 use super::kinds::allow_private::Network;
 use super::kinds::shared_values::missing;
+use super::models::{self, ModelConfig};
 use super::pins::{self, Pin};
 use super::profiles::{self, DisclosureNames, RegisteredNames};
 use super::root_key;
@@ -44,6 +45,7 @@ pub(super) struct Draft {
     pub(super) effects: Vec<EntryEffect>,
     pub(super) disclosure: DisclosureConfig,
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
+    pub(super) models: Vec<ModelConfig>,
     pub(super) agents: BTreeMap<AgentId, AgentConfig>,
     pub(super) users: BTreeMap<UserId, UserConfig>,
     pub(super) search: SearchConfig,
@@ -123,7 +125,7 @@ pub(super) fn read<'a>(
         set(&mut draft.audit.retention.age, keys.retention);
         set(&mut draft.audit.retention.rows, keys.records.map(|count| count.0));
     });
-    let agents = root.field("agents");
+    let (models, agents) = (root.field("models"), root.field("agents"));
     if let Some(field) = root.field("users") {
         draft.users = users::read(&field, &draft.server);
     }
@@ -131,8 +133,12 @@ pub(super) fn read<'a>(
     if let Some(sources) = sources {
         draft.sources = sources::read(&sources, draft.source_limits, known.kinds, &draft.server);
     }
+    let model_names = models.as_ref().map(models::names).unwrap_or_default();
+    if let Some(models) = models {
+        draft.models = models::read(&models, &model_names);
+    }
     if let Some(agents) = agents {
-        draft.agents = agents::read(&agents, known, &draft.sources);
+        draft.agents = agents::read(&agents, known, &draft.sources, &model_names);
     }
     draft
 }

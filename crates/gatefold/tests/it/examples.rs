@@ -26,6 +26,15 @@ fn the_example_configurations_load() {
     assert!(config.sources.len() >= 4);
 }
 
+#[test]
+fn the_example_of_agents_loads_and_lacks_nothing_but_keys() {
+    let inputs = Inputs { config: Some(example("agents/gatefold.toml")), ..Inputs::default() };
+    let config = load(&inputs, &environment()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((config.models.len(), config.agents.len()), (3, 2));
+    let unusable: Vec<_> = config.unusable_models().map(|(name, _)| name).collect();
+    assert_eq!(unusable, ["team", "strong"]);
+}
+
 /// Loads every commented-out `key = value` of the reference.
 #[test]
 fn the_reference_shows_the_defaults() {

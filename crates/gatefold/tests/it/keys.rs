@@ -30,6 +30,10 @@ fn with_example(section: &Section, key: &Key) -> String {
     let header = section.path.replace("NAME", "a");
     let is_source = section.path == "sources.NAME";
     let beside = match (is_source, section.needs(key).as_slice()) {
+        (false, ["url"]) => "model = \"x\"\nurl = \"http://host.example\"\n",
+        (false, []) if section.path == "models.NAME" && key.name != "model" => {
+            "model = \"ollama:qwen3\"\n"
+        }
         (true, []) if key.name == "actions" => "base_url = \"http://host.example\"\n",
         (true, []) if section.is_way(key) => "",
         (true, [] | ["command", ..]) => "command = \"x\"\n",
@@ -104,7 +108,11 @@ fn every_key_that_is_read_is_described() {
             "skills = 'skills'\n",
             &format!("base_url = 'http://host.example'\n{ACTIONS}"),
         ];
-        let beside = if section.path == "sources.NAME" { &beside[..] } else { &[""] };
+        let beside = match section.path {
+            "sources.NAME" => &beside[..],
+            "models.NAME" => &["model = 'ollama:qwen3'\n"],
+            _ => &[""],
+        };
         let read =
             beside.iter().flat_map(|own| asked_for(&format!("[{header}]\n{own}{STRANGE} = 1")));
         let described: BTreeSet<_> = section.keys.iter().map(|key| key.name.to_owned()).collect();

@@ -15,6 +15,7 @@ mod faults;
 mod faulty_files;
 mod keys;
 mod kinds;
+mod models;
 mod patterns;
 mod refused_lists;
 mod retries;

@@ -9,10 +9,27 @@ pub(super) const AGENTS: FixedSection = FixedSection {
               `-` and `_`.",
     keys: &[
         Key {
+            details: "Up to 1 KiB. `/agent` in `gatefold chat` shows it.",
+            unset: "nothing",
+            example: "\"Answers questions about orders and invoices\"",
+            ..Key::new(
+                "description",
+                Kind::Text,
+                "What the agent is for, for people who choose one.",
+            )
+        },
+        Key {
             details: "Up to 32 KiB. They stand before Gatefold's own.",
             unset: "nothing but Gatefold's own",
             example: "\"You answer questions about orders. Never promise a date.\"",
             ..Key::new("instructions", Kind::Text, "What its model is told before anything else.")
+        },
+        Key {
+            details: "The name of a model in `[models]`, or a short form such as `openai:gpt-5`. \
+                      `gatefold chat --model` wins over it. Clients that connect bring their own model.",
+            unset: "the first model in `[models]` that the person may use",
+            example: "\"ollama:qwen3\"",
+            ..Key::new("model", Kind::Text, "The model that `gatefold chat` runs it with.")
         },
         Key {
             details: "To everybody else it looks like an agent that does not exist. `[users.NAME]` and \

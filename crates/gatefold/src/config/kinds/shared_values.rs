@@ -1,6 +1,7 @@
 //! Values that keys of several kinds have.
 
 use gatefold_config::{Field, FilePath, Text, fault};
+use gatefold_core::Secret;
 use gatefold_oauth::LocalRedirect;
 use serde::de::{Deserialize, Deserializer};
 
@@ -24,6 +25,20 @@ impl<'de> Deserialize<'de> for ServerAddress {
             Err(_) => "is not an address",
         };
         Err(fault(problem, "write the whole address, such as \"https://host.example/mcp\""))
+    }
+}
+
+/// A secret that goes into a header.
+pub(crate) struct HeaderSecret(pub(crate) Secret);
+
+impl<'de> Deserialize<'de> for HeaderSecret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        if http::HeaderValue::try_from(&text).is_err() {
+            let hint = "check it, and the variables in it, for line breaks";
+            return Err(fault("has a value that no header may have", hint));
+        }
+        Ok(Self(Secret::new(text)))
     }
 }
 

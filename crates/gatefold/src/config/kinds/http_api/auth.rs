@@ -1,32 +1,18 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, Table, Text, Value, fault, parsed};
+use gatefold_config::{Field, Table, Text, Value, parsed};
 use gatefold_connect::{KeyPart, KeyPlace, SchemeCredential, SchemeCredentials};
 use gatefold_core::Secret;
 use gatefold_egress::Identity;
 use serde::{Deserialize, Deserializer};
 
-use super::super::shared_values::{ServerAddress, missing, pem};
+use super::super::shared_values::{HeaderSecret, ServerAddress, missing, pem};
 use super::code_flow::CodeFlow;
 use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
 
 /// The ways to sign in within a request. At most one of them is set; `schemes` and `tls` may stand beside it, or
 /// alone.
 const WAYS: [&str; 5] = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
-
-/// A secret that goes into a header.
-struct HeaderSecret(Secret);
-
-impl<'de> Deserialize<'de> for HeaderSecret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(text) = Text::deserialize(deserializer)?;
-        if http::HeaderValue::try_from(&text).is_err() {
-            let hint = "check it, and the variables in it, for line breaks";
-            return Err(fault("has a value that no header may have", hint));
-        }
-        Ok(Self(Secret::new(text)))
-    }
-}
 
 #[derive(Deserialize, Default)]
 #[serde(default)]

@@ -1,0 +1,112 @@
+//! Which of the configured models somebody may use, and the client that asks it.
+
+use gatefold_core::Principal;
+use gatefold_egress::{Egress, EgressError, Reach, Settings};
+use gatefold_model::{ModelClient, ModelError, ModelSpec};
+
+use crate::config::{Config, Fault, ModelChoice, ModelConfig};
+
+/// Why a model cannot be asked at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelChoiceError {
+    #[error("there is no model `{name}`\n  help: {hint}")]
+    Unknown { name: String, hint: String },
+    /// It is without its key.
+    #[error("the model `{name}` cannot be used: {fault}")]
+    Unusable { name: String, fault: String },
+    #[error("the model `{name}` cannot be used: {error}")]
+    Model { name: String, error: ModelError },
+    #[error("no model can be asked")]
+    Egress(#[from] EgressError),
+}
+
+impl Config {
+    /// The models that somebody may use, in the order of the file.
+    pub fn models_for(&self, principal: &Principal) -> impl Iterator<Item = &ModelConfig> {
+        self.models.iter().filter(move |model| model.is_for(principal))
+    }
+
+    /// The model of this name. One that somebody may not use and a missing one look the same.
+    pub fn model_for(
+        &self,
+        name: &str,
+        principal: &Principal,
+    ) -> Result<&ModelConfig, ModelChoiceError> {
+        let found = self.models_for(principal).find(|model| model.name == name);
+        found.ok_or_else(|| {
+            let known = self.models_for(principal).map(|model| format!("`{}`", model.name));
+            let known: Vec<_> = known.collect();
+            let hint = match known.as_slice() {
+                [] => "write `[models.NAME]` in gatefold.toml, or use a short form".to_owned(),
+                known => format!("the models are {}", known.join(", ")),
+            };
+            ModelChoiceError::Unknown { name: name.to_owned(), hint }
+        })
+    }
+
+    /// A model that a section chose, as far as somebody may use it.
+    pub fn chosen_model<'c>(
+        &'c self,
+        choice: &'c ModelChoice,
+        principal: &Principal,
+    ) -> Option<&'c ModelConfig> {
+        match choice {
+            ModelChoice::Named(name) => self.model_for(name, principal).ok(),
+            ModelChoice::Own(model) => Some(model),
+        }
+    }
+
+    /// The models without the variable or secret that they need, by their names: those of `[models]`, and
+    /// the short forms of agents.
+    pub fn unusable_models(&self) -> impl Iterator<Item = (&str, &Fault)> {
+        let of_agents = self.agents.values().filter_map(|agent| match &agent.model {
+            Some(ModelChoice::Own(model)) => Some(&**model),
+            _ => None,
+        });
+        let all = self.models.iter().chain(of_agents);
+        all.filter_map(|model| Some((model.name.as_str(), model.absent.as_ref()?)))
+    }
+
+    /// A model's fallbacks in turn, as far as somebody may use them. They lead in no circle.
+    fn fallbacks<'c>(
+        &'c self,
+        model: &'c ModelConfig,
+        principal: &Principal,
+    ) -> impl Iterator<Item = &'c ModelConfig> {
+        std::iter::successors(Some(model), move |last| {
+            let next = self.chosen_model(last.fallback.as_ref()?, principal)?;
+            next.absent.is_none().then_some(next)
+        })
+        .skip(1)
+    }
+}
+
+/// A client for a model and for those that answer when it fails, as far as somebody may use them.
+pub fn model_client(
+    model: &ModelConfig,
+    config: &Config,
+    principal: &Principal,
+) -> Result<ModelClient, ModelChoiceError> {
+    if let Some(fault) = &model.absent {
+        let (name, fault) = (model.name.clone(), fault.on_one_line());
+        return Err(ModelChoiceError::Unusable { name, fault });
+    }
+    let mut chain: Vec<_> = config.fallbacks(model, principal).collect();
+    let Some(last) = chain.pop() else { return client(model) };
+    let mut fallback = client(last)?;
+    for before in chain.into_iter().rev() {
+        fallback = client(before)?.with_fallback(fallback);
+    }
+    Ok(client(model)?.with_fallback(fallback))
+}
+
+fn client(model: &ModelConfig) -> Result<ModelClient, ModelChoiceError> {
+    let ModelConfig { name, spec, .. } = model;
+    // An endpoint is silent until its model has said everything.
+    let settings = Settings { read_timeout: Some(spec.timeout), ..Settings::default() };
+    let egress = Egress::new(settings)?;
+    // The operator's file, or the person at the keyboard, named the address.
+    let client = ModelClient::new(egress.client_for(Reach::any()), ModelSpec::clone(spec));
+    client.map_err(|error| ModelChoiceError::Model { name: name.clone(), error })
+}

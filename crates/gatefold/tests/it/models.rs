@@ -1,0 +1,106 @@
+//! `[models.NAME]`: what is read, what is refused, and who may use a model.
+
+use gatefold::Environment;
+use gatefold::config::{Config, ConfigError, Inputs, KeySource, ModelChoice, load};
+use gatefold::model_client;
+use gatefold_core::{AgentId, Principal};
+use gatefold_model::{Api, ToolCalls};
+
+use crate::scratch::{Scratch, toml};
+
+/// Loads a `gatefold.toml` where these variables are set.
+fn with_variables(text: &str, variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", text);
+    let inputs = Inputs { config: Some("gatefold.toml".into()), ..Inputs::default() };
+    load(&inputs, &Environment::new(variables.iter().copied(), scratch.path()))
+}
+
+#[test]
+fn every_key_of_a_model_is_taken_over() {
+    let config = toml(
+        "[models.fast]\napi = 'anthropic'\nurl = 'http://127.0.0.1:9/v1'\nmodel = 'a:b'\n\
+         key = '${TOKEN}'\ncontext_tokens = 1000\nmax_output_tokens = 50\nparallel_calls = false\n\
+         tool_calls = 'json'\ntemperature = 0.5\nextra = { top_k = 3, x = { y = ['${PORT}'] } }\n\
+         fallback = 'slow'\nvisible_to = ['finance']\n[models.slow]\nmodel = 'ollama:qwen3:8b'\n",
+    );
+    let config = config.unwrap();
+    let [fast, slow] = config.models.as_slice() else { panic!("{:?}", config.models) };
+    assert_eq!((fast.name.as_str(), fast.context_tokens), ("fast", Some(1000)));
+    let spec = &fast.spec;
+    assert_eq!(
+        (spec.api, spec.url.as_str(), spec.model.as_str()),
+        (Api::Anthropic, "http://127.0.0.1:9/v1", "a:b")
+    );
+    assert_eq!(spec.key.as_ref().unwrap().expose(), "s3cret");
+    assert_eq!(fast.key_source, KeySource::Variable("TOKEN".to_owned()));
+    assert_eq!((spec.max_output_tokens, spec.parallel_calls), (Some(50), Some(false)));
+    assert_eq!((spec.tool_calls, spec.temperature), (ToolCalls::Json, Some(0.5)));
+    assert_eq!(serde_json::to_string(&spec.extra).unwrap(), r#"{"top_k":3,"x":{"y":["99"]}}"#);
+    assert!(matches!(&fast.fallback, Some(ModelChoice::Named(name)) if name == "slow"));
+    assert_eq!((slow.spec.api, slow.spec.model.as_str()), (Api::OpenAiChat, "qwen3:8b"));
+    assert_eq!((slow.spec.url.port(), slow.key_source.clone()), (Some(11434), KeySource::Nowhere));
+}
+
+#[test]
+fn a_short_form_has_the_key_of_its_host() {
+    let text = "[models.a]\nmodel = 'openai:gpt-5'\n[agents.x]\nmodel = 'anthropic:claude'\n";
+    let config = with_variables(text, &[("OPENAI_API_KEY", "k1"), ("ANTHROPIC_API_KEY", "k2")]);
+    let config = config.unwrap();
+    let model = &config.models[0];
+    assert_eq!(model.spec.key.as_ref().unwrap().expose(), "k1");
+    assert_eq!(model.key_source, KeySource::Variable("OPENAI_API_KEY".to_owned()));
+    let agent = &config.agents[&AgentId::new("x")];
+    let own = config.chosen_model(agent.model.as_ref().unwrap(), &Principal::local()).unwrap();
+    assert_eq!((own.name.as_str(), own.spec.key.is_some()), ("anthropic:claude", true));
+    assert_eq!(config.unusable_models().count(), 0);
+}
+
+#[test]
+fn a_missing_key_costs_its_model_alone_and_is_named_with_its_place() {
+    let text = "[models.a]\nmodel = 'openai:gpt-5'\n[models.b]\nmodel = 'x'\nurl = 'http://h.example'\n\
+                key = '${MISSING}'\n[models.c]\nmodel = 'ollama:x'\n[agents.x]\nmodel = 'gemini:y'\n";
+    let config = with_variables(text, &[]).unwrap();
+    let unusable: Vec<_> = config
+        .unusable_models()
+        .map(|(name, why)| format!("{name}: {}", why.on_one_line()))
+        .collect();
+    insta::assert_snapshot!(unusable.join("\n"), @"");
+    let local = Principal::local();
+    let refused = model_client(&config.models[0], &config, &local).err().unwrap().to_string();
+    assert!(refused.contains("`a`") && refused.contains("OPENAI_API_KEY"), "{refused}");
+    assert!(model_client(&config.models[2], &config, &local).is_ok());
+}
+
+#[test]
+fn wrong_models_are_refused_with_place_and_fix() {
+    let text = "[models.a]\nurl = 'http://h.example'\n\
+                [models.b]\nmodel = 'gpt-5'\n\
+                [models.c]\nmodel = 'ollama:x'\napi = 'openai-chat'\n\
+                [models.d]\nmodel = 'ollama:x'\napi = 'openai'\ntool_calls = 'xml'\ntemperature = 3\nextra = 1\n\
+                [models.e]\nmodel = 'ollama:x'\nfallback = 'zzz'\nvisible_to = []\n\
+                [models.'f:x']\nmodel = 'ollama:x'\n\
+                [models.g]\nmodel = 'ollama:x'\nfallback = 'h'\n\
+                [models.h]\nmodel = 'ollama:x'\nfallback = 'g'\n\
+                [models.i]\nmodel = 'ollama:x'\nfallback = 'i'\nkey = \"a\\nb\"\n\
+                [agents.x]\nmodel = 'gpt-5'\n";
+    insta::assert_snapshot!(toml(text).unwrap_err(), @"");
+}
+
+#[test]
+fn a_hidden_model_looks_missing() {
+    let text = "[models.open]\nmodel = 'ollama:x'\nfallback = 'closed'\n\
+                [models.closed]\nmodel = 'ollama:y'\nvisible_to = ['finance']\n\
+                [agents.x]\nmodel = 'closed'\n";
+    let config = toml(text).unwrap();
+    let local = config.local_user();
+    let names: Vec<_> = config.models_for(&local).map(|model| model.name.clone()).collect();
+    assert_eq!(names, ["open"]);
+    let hidden = config.model_for("closed", &local).unwrap_err().to_string();
+    let missing = config.model_for("closer", &local).unwrap_err().to_string();
+    assert_eq!(hidden.replace("closed", "closer"), missing);
+    let agent = &config.agents[&AgentId::new("x")];
+    assert!(config.chosen_model(agent.model.as_ref().unwrap(), &local).is_none());
+    let member = toml(&format!("{text}[users.local]\ngroups = ['finance']\n")).unwrap();
+    assert!(member.model_for("closed", &member.local_user()).is_ok());
+}
