@@ -7,7 +7,9 @@ mod arguments;
 mod call;
 mod calls;
 mod catalogue;
+mod chat;
 mod check;
+mod chosen_model;
 mod command_line;
 mod completions;
 mod config;
@@ -29,6 +31,7 @@ mod manual;
 mod memory;
 mod model;
 mod model_options;
+mod models;
 mod output;
 mod paths;
 mod progress;
@@ -47,6 +50,7 @@ mod stdio;
 mod stop;
 mod surface;
 mod table;
+mod terminal;
 mod tokens;
 mod tools;
 mod users;
@@ -134,6 +138,8 @@ async fn dispatch(
         Command::Surface(it) => surface::run(it, shared, environment, output).await,
         Command::Skills(it) => skills::run(it, shared, environment, output),
         Command::Index(it) => index::run(it, shared, environment, output).await,
+        Command::Chat(it) => Box::pin(chat::run(it, shared, environment, output)).await,
+        Command::Models(it) => models::run(it, shared, environment, output).await,
         Command::Model(it) => model::run(it, shared, environment, output).await,
         Command::Approvals(it) => approvals::run(it, shared, environment, output).await,
         Command::Calls(it) => calls::run(it, shared, environment, output).await,

@@ -14,12 +14,14 @@ use super::arguments::{
     Status, Stdio, Tools,
 };
 use super::calls::Calls;
+use super::chat::ChatArguments;
 use super::config::ConfigCommand;
 use super::eval::Eval;
 use super::index::Index;
 use super::init::Init;
 use super::logs::Logs;
 use super::model::Model;
+use super::models::Models;
 use super::skills::Skills;
 use super::sources::{Add, NamedSource, SourceList};
 use super::surface::SurfaceArguments;
@@ -158,6 +160,21 @@ pub(crate) enum Command {
             http://127.0.0.1:8080/v1 --model qwen3"
     )]
     Index(Index),
+    /// Talk to a model that has the tools of the configured sources
+    ///
+    /// At a terminal, `/help` lists what can be done beside talking. Each call goes the way of every
+    /// client's: under policy, with approvals, which you are asked for, and on record.
+    #[command(
+        after_long_help = "Examples:\n  gatefold chat --demo\n  gatefold chat --model ollama:qwen3\n  \
+                           git diff | gatefold chat -p 'Write a commit message'"
+    )]
+    Chat(ChatArguments),
+    /// List the language models that can be talked to, and try them
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_long_help = "Examples:\n  gatefold models\n  gatefold models check"
+    )]
+    Models(Models),
     /// Get another sentence encoder for searches
     #[command(subcommand, after_long_help = "Example:\n  gatefold model get")]
     Model(Model),
@@ -238,6 +255,8 @@ impl Command {
             Self::Queries(queries) => queries.is_json(),
             Self::Surface(surface) => surface.format.json,
             Self::Index(index) => index.format().json,
+            Self::Chat(chat) => chat.json,
+            Self::Models(models) => models.is_json(),
             Self::Model(model) => model.format().json,
             Self::Skills(skills) => skills.format().json,
             Self::Status(status) => status.format.json,

@@ -207,7 +207,7 @@ fn key_json(section: &Section, key: &Key) -> Value {
     })
 }
 
-/// Faults in the files were reported as an error before. What remains are sources that need a
+/// Faults in the files were reported as an error before. What remains are sources and models that need a
 /// missing variable or secret, and sources that a client can use and Gatefold cannot.
 fn check(config: &Config, warnings: &[String], output: &Output) -> ExitCode {
     let unusable = config
@@ -218,7 +218,9 @@ fn check(config: &Config, warnings: &[String], output: &Output) -> ExitCode {
     let notes = config.sources.iter().flat_map(SourceConfig::warnings);
     let notes = notes.map(|note| on_one_line(&note));
     let warnings: Vec<_> = notes.chain(warnings.iter().cloned()).collect();
-    let is_ok = unusable.is_empty();
+    let models = config.unusable_models().map(|(name, why)| (name, why.on_one_line()));
+    let models: Vec<_> = models.collect();
+    let is_ok = unusable.is_empty() && models.is_empty();
     let code = if is_ok { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     let files: Vec<_> = config.files.iter().map(|file| file.display().to_string()).collect();
     if output.is_json() {
@@ -226,18 +228,25 @@ fn check(config: &Config, warnings: &[String], output: &Output) -> ExitCode {
             .iter()
             .map(|(domain, why)| json!({ "domain": domain, "reason": why }))
             .collect();
+        let models: Vec<_> =
+            models.iter().map(|(name, why)| json!({ "model": name, "reason": why })).collect();
         let sources = config.sources.len();
         output.json(&json!({
             "ok": is_ok,
             "files": files,
             "sources": sources,
             "unusable": unusable,
+            "unusable_models": models,
             "warnings": warnings,
         }));
         return code;
     }
     for (domain, why) in &unusable {
         output.line(&format!("{} {domain} cannot be used: {why}", output.style().bad("failed")));
+    }
+    for (name, why) in &models {
+        let failed = output.style().bad("failed");
+        output.line(&format!("{failed} the model {name} cannot be used: {why}"));
     }
     for warning in &warnings {
         output.line(&format!("{} {warning}", output.style().accent("note")));

@@ -19,6 +19,7 @@ use gatefold::{App, Environment};
 use gatefold_core::{Clock as _, Domain, SystemClock};
 use gatefold_demo::{DemoApi, DemoServer};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{Demo, SharedOptions};
@@ -48,7 +49,7 @@ const DATABASE_RULES: DatabaseRules<'static> = DatabaseRules {
 };
 
 /// Where the demonstration keeps its data.
-struct Places {
+pub(super) struct Places {
     state: PathBuf,
     scratch: PathBuf,
 }
@@ -73,16 +74,12 @@ pub(super) async fn run(
         ));
     }
     let stop = stop::on_signal()?;
-    let places = prepare(demo, shared, environment)?;
-    let (api, api_listener) = open_api(&places.scratch).await?;
-    let description = format!("http://{}/openapi.json", api_listener.local_addr()?);
-    let stopped = CancellationToken::new();
-    let api = tokio::spawn(api.serve(api_listener, stopped.clone().cancelled_owned()));
-    let mut others = open_databases(&places.scratch).await?;
-    others.extend(open_skills(&places.scratch)?);
-    let config = config(&places.scratch, &description, others)?;
-    let app = gatefold::build(config, &places.state, Arc::new(SystemClock)).await?;
-    let app = Arc::new(app);
+    let places = Places::of(shared, environment)?;
+    if demo.fresh {
+        places.remove()?;
+    }
+    let gateway = DemoGateway::open(places).await?;
+    let app = gateway.app.clone();
     let (listener, is_moved) = bind(demo.listen).await?;
     let address = listener.local_addr()?;
     if is_moved {
@@ -96,40 +93,73 @@ pub(super) async fn run(
         () = stop.cancelled() => Ok(()),
     };
     if shown.is_ok() && !demo.once && !stop.is_cancelled() {
-        let state = paths::as_argument(&places.state, environment);
-        report::invitation(address, &description, &places.scratch, &state, output);
+        let Places { state, scratch } = &gateway.places;
+        let state = paths::as_argument(state, environment);
+        report::invitation(address, &gateway.description, scratch, &state, output);
         stop.cancelled().await;
     }
     drop(socket);
     stop.cancel();
     let served = serving.await.context("the listener ended unexpectedly")?;
-    app.close().await;
-    stopped.cancel();
-    api.await.context("the API ended unexpectedly")??;
+    gateway.close().await?;
     shown.and(served).map(|()| ExitCode::SUCCESS)
 }
 
-fn prepare(
-    demo: &Demo,
-    shared: &SharedOptions,
-    environment: &Environment,
-) -> anyhow::Result<Places> {
-    let root = session::state_dir(shared, &Config::default(), environment)?;
-    let state = session::demo_state_dir(&root);
-    let places = Places { state, scratch: root.join("demo").join("scratch") };
-    for directory in [&places.state, &places.scratch] {
-        if demo.fresh {
-            remove(directory)?;
-        }
-        create_private_directory(directory).map_err(|error| unusable(directory, &error))?;
+impl Places {
+    pub(super) fn of(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<Self> {
+        let root = session::state_dir(shared, &Config::default(), environment)?;
+        let (state, scratch) = (session::demo_state_dir(&root), root.join("demo").join("scratch"));
+        Ok(Self { state, scratch })
     }
-    Ok(places)
+
+    fn both(&self) -> [&Path; 2] {
+        [&self.state, &self.scratch]
+    }
+
+    fn remove(&self) -> anyhow::Result<()> {
+        for directory in self.both() {
+            match std::fs::remove_dir_all(directory) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(unusable(directory, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
 }
 
-fn remove(directory: &Path) -> anyhow::Result<()> {
-    match std::fs::remove_dir_all(directory) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(unusable(directory, &error)),
-        _ => Ok(()),
+/// The demonstration's sources behind a gateway, which nobody can reach yet.
+pub(super) struct DemoGateway {
+    pub(super) app: Arc<App>,
+    places: Places,
+    /// The address of the API's description.
+    description: String,
+    api: JoinHandle<anyhow::Result<()>>,
+    stopped: CancellationToken,
+}
+
+impl DemoGateway {
+    pub(super) async fn open(places: Places) -> anyhow::Result<Self> {
+        for directory in places.both() {
+            create_private_directory(directory).map_err(|error| unusable(directory, &error))?;
+        }
+        let (api, listener) = open_api(&places.scratch).await?;
+        let description = format!("http://{}/openapi.json", listener.local_addr()?);
+        let stopped = CancellationToken::new();
+        let until = stopped.clone().cancelled_owned();
+        let api = tokio::spawn(async move { Ok(api.serve(listener, until).await?) });
+        let mut others = open_databases(&places.scratch).await?;
+        others.extend(open_skills(&places.scratch)?);
+        let config = config(&places.scratch, &description, others)?;
+        let app = gatefold::build(config, &places.state, Arc::new(SystemClock)).await?;
+        Ok(Self { app: Arc::new(app), places, description, api, stopped })
+    }
+
+    pub(super) async fn close(self) -> anyhow::Result<()> {
+        self.app.close().await;
+        self.stopped.cancel();
+        self.api.await.context("the API ended unexpectedly")?
     }
 }
 

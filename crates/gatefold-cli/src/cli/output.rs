@@ -116,6 +116,14 @@ impl Output {
         self.lines(&wrapped(&format!("{indent}{text}"), self.style.width, hang));
     }
 
+    /// Prints a piece of somebody else's text, which goes on.
+    pub(super) fn piece(&self, text: &str) {
+        let shown = visible::shown(text, false);
+        if write!(&self.stdout, "{shown}").and_then(|()| (&self.stdout).flush()).is_err() {
+            self.is_gone.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Prints a text that somebody may want exactly: it is altered only on a terminal.
     pub(super) fn verbatim(&self, text: &str) {
         if self.is_terminal() { self.line(text) } else { self.print(text) }

@@ -12,12 +12,12 @@ use gatefold::secrets::{SecretError, SecretFile, SecretName, VALUE_LIMIT_BYTES};
 use gatefold_core::Secret as Value;
 use gatefold_operations::{AppOperations, Asker};
 use gatefold_setup::secrets::{self, Keyring, UNLOCK_DEADLINE};
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
 use serde_json::json;
 
 use super::arguments::{Secret, SharedOptions};
 use super::output::Output;
 use super::table::number_of;
+use super::terminal::Terminal;
 use super::{failure, paths, session, stop};
 
 pub(super) async fn run(
@@ -93,25 +93,6 @@ async fn set(name: SecretName, place: &SecretPlace, output: &Output) -> anyhow::
     output.line(&format!("stored `{name}` in {}", place.title));
     output.line(&format!("  refer to it in `gatefold.toml` as `${{secret:{name}}}`"));
     Ok(ExitCode::SUCCESS)
-}
-
-/// The terminal's settings before a prompt hides what is typed. Dropping it restores them and
-/// discards unread input, because the background reader may never return. If that reader restores
-/// the settings later, they are the same.
-struct Terminal(Option<Termios>);
-
-impl Terminal {
-    fn kept() -> Self {
-        Self(tcgetattr(std::io::stdin()).ok())
-    }
-}
-
-impl Drop for Terminal {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            let _ = tcsetattr(std::io::stdin(), OptionalActions::Flush, before);
-        }
-    }
 }
 
 /// Whether somebody pressed Ctrl-C at the prompt.

@@ -13,8 +13,7 @@ const CHILDREN_END: Duration = Duration::from_secs(2);
 
 /// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.
 pub(super) fn on_signal() -> io::Result<CancellationToken> {
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let Signals { mut interrupt, mut terminate } = Signals::new()?;
     let stop = CancellationToken::new();
     let token = stop.clone();
     tokio::spawn(async move {
@@ -26,6 +25,21 @@ pub(super) fn on_signal() -> io::Result<CancellationToken> {
         std::process::exit(i32::from(INTERRUPTED));
     });
     Ok(stop)
+}
+
+/// SIGINT and SIGTERM, for a command that goes on after the first.
+pub(super) struct Signals {
+    pub(super) interrupt: Signal,
+    pub(super) terminate: Signal,
+}
+
+impl Signals {
+    /// Watches for both from now on.
+    pub(super) fn new() -> io::Result<Self> {
+        let (interrupt, terminate) =
+            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        Ok(Self { interrupt, terminate })
+    }
 }
 
 async fn either(interrupt: &mut Signal, terminate: &mut Signal) {

@@ -79,14 +79,16 @@ fn ran(output: Output) -> Run {
 
 /// Two of the demonstration's servers as sources.
 pub(crate) fn two_sources(scratch: &Scratch) -> String {
-    let source = |name: &str| {
-        let (binary, data) = (BINARY, scratch.path().display());
-        format!(
-            "[sources.{name}]\ncommand = '{binary}'\n\
-             args = ['demo-server', '{name}', '--scratch', '{data}/data']\n"
-        )
-    };
-    format!("{}{}", source("issues"), source("units"))
+    ["issues", "units"].map(|name| demo_source(scratch, name)).concat()
+}
+
+/// One of the demonstration's servers as a source.
+pub(crate) fn demo_source(scratch: &Scratch, name: &str) -> String {
+    let (binary, data) = (BINARY, scratch.path().display());
+    format!(
+        "[sources.{name}]\ncommand = '{binary}'\n\
+         args = ['demo-server', '{name}', '--scratch', '{data}/data']\n"
+    )
 }
 
 /// For tests of exact answers: with an encoder, those before it has read all tools differ from those

@@ -1,0 +1,140 @@
+//! `gatefold chat`: a model and the tools of the gateway, at a terminal or in a script.
+
+mod command;
+mod context;
+mod conversation;
+mod form;
+mod interactive;
+mod limits;
+mod peer;
+mod reader;
+mod screen;
+mod script;
+mod tools;
+mod world;
+
+use std::process::ExitCode;
+
+use clap::Args;
+use gatefold::Environment;
+use gatefold::config::{Config, ConfigError, load};
+use gatefold_core::AgentId;
+
+use super::arguments::SharedOptions;
+use super::chosen_model::{ChosenModel, host};
+use super::output::Output;
+use super::stop;
+use interactive::Chat;
+use world::{Stance, World};
+
+#[derive(Debug, Args)]
+pub(crate) struct ChatArguments {
+    /// Talk through this agent of the configuration
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// The model: a name in `[models]`, or `openai:NAME`, `anthropic:NAME`, `gemini:NAME`,
+    /// `ollama:NAME` or `llama-server:NAME` [default: the agent's, the first of the configuration, or
+    /// what the environment offers]
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// Answer this and end, with the answer on standard output; what is piped in is a part of it
+    #[arg(long, short, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// Print one JSON object instead
+    #[arg(long, requires = "prompt")]
+    pub(crate) json: bool,
+    /// How tools are shown: `gateway`, `namespace`, `typed`, `intent`, `flat` or `auto` [default: the
+    /// agent's, else `typed`]
+    #[arg(long, value_name = "NAME")]
+    disclosure: Option<String>,
+    /// With the demonstration's sources instead of your own
+    #[arg(long, conflicts_with = "agent")]
+    demo: bool,
+}
+
+impl ChatArguments {
+    fn stance(&self) -> Stance {
+        let agent = self.agent.as_deref().map(AgentId::new);
+        Stance { agent, disclosure: self.disclosure.clone() }
+    }
+}
+
+pub(super) async fn run(
+    asked: &ChatArguments,
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    match &asked.prompt {
+        Some(prompt) => {
+            // Standard input is read before signals are waited for, so that one ends the reading.
+            let request = script::request(prompt)?;
+            stop::unless_stopped(answer(&request, asked, shared, environment, output)).await
+        }
+        None => talk(asked, shared, environment, output).await,
+    }
+}
+
+async fn answer(
+    request: &str,
+    asked: &ChatArguments,
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let world = World::open(asked.demo, shared, environment).await?;
+    let answered = async {
+        let model = choose(asked, &world).await?;
+        if let (Some(reason), false) = (&model.reason, output.is_json()) {
+            output.complain(&introduction(&model, reason));
+        }
+        script::run(request, &asked.stance(), &world, &model, output).await
+    };
+    let answered = answered.await;
+    world.close().await?;
+    answered
+}
+
+async fn talk(
+    asked: &ChatArguments,
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let world = World::open(asked.demo, shared, environment).await?;
+    let talked = async {
+        let model = choose(asked, &world).await?;
+        let mut chat = Chat::begin(&world, asked.stance(), model, output)?;
+        chat.run().await
+    };
+    let talked = talked.await;
+    world.close().await?;
+    talked
+}
+
+async fn choose(asked: &ChatArguments, world: &World) -> anyhow::Result<ChosenModel> {
+    let (stance, models) = (asked.stance(), world.models());
+    // An agent that there is not is told before anything about its model.
+    world.check(&stance)?;
+    match &asked.model {
+        Some(name) => models.named(name),
+        None => models.usual(world.agent(&stance).as_ref()).await,
+    }
+}
+
+/// The configuration. Without a file it is empty: a chat needs none.
+pub(super) fn configuration(
+    shared: &SharedOptions,
+    environment: &Environment,
+) -> anyhow::Result<Config> {
+    match shared.inputs().located(environment) {
+        Ok(inputs) => Ok(load(&inputs, environment)?),
+        Err(ConfigError::NotFound { .. }) => Ok(Config::default()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Which model answers, and why that one.
+fn introduction(model: &ChosenModel, reason: &str) -> String {
+    format!("the model is `{}` at {}, because {reason}", model.config.name, host(&model.config))
+}

@@ -1,0 +1,73 @@
+//! What a person types that is for the chat and not for the model.
+
+/// The commands, with what each does.
+pub(super) const COMMANDS: [(&str, &str); 7] = [
+    ("/agent [NAME]", "list the agents, or begin anew with one; `/agent none` is without"),
+    ("/model [NAME]", "list the models, or go on with another"),
+    ("/tools", "list what the model is shown, and how much is behind it"),
+    ("/context", "count what the prompt holds, in tokens"),
+    ("/undo", "take back your last message and what followed; calls that were made stay made"),
+    ("/help", "list these"),
+    ("/quit", "leave"),
+];
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Command<'t> {
+    Agent(Option<&'t str>),
+    Model(Option<&'t str>),
+    Tools,
+    Context,
+    Undo,
+    Help,
+    Quit,
+    Unknown(&'t str),
+}
+
+impl<'t> Command<'t> {
+    /// None for a text that is for the model: one that begins with anything but a `/`.
+    pub(super) fn read(line: &'t str) -> Option<Self> {
+        let rest = line.strip_prefix('/')?.trim_end();
+        let (name, argument) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        let argument = Some(argument.trim()).filter(|text| !text.is_empty());
+        Some(match (name, argument) {
+            ("agent", name) => Self::Agent(name),
+            ("model", name) => Self::Model(name),
+            ("tools", None) => Self::Tools,
+            ("context", None) => Self::Context,
+            ("undo", None) => Self::Undo,
+            ("help", None) => Self::Help,
+            ("quit" | "exit", None) => Self::Quit,
+            _ => Self::Unknown(line),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_begins_the_line() {
+        for (line, expected) in [
+            ("/agent", Some(Command::Agent(None))),
+            ("/agent  sales \n", Some(Command::Agent(Some("sales")))),
+            ("/model openai:gpt-5", Some(Command::Model(Some("openai:gpt-5")))),
+            ("/quit", Some(Command::Quit)),
+            ("/etc/hosts", Some(Command::Unknown("/etc/hosts"))),
+            ("/undo all", Some(Command::Unknown("/undo all"))),
+            (" /undo", None),
+            ("what is /undo?", None),
+            ("", None),
+        ] {
+            assert_eq!(Command::read(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn every_command_that_is_listed_is_one() {
+        for (usage, _) in COMMANDS {
+            let name = usage.split(' ').next().unwrap();
+            assert!(!matches!(Command::read(name), None | Some(Command::Unknown(_))), "{name}");
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! A chat with a person.
+
+use std::pin::pin;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use gatefold_agent::{AgentTools as _, Driver, RunEnd, Shortage};
+use gatefold_core::AgentId;
+use gatefold_dispatch::Peer;
+use gatefold_model::UserMessage;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::chosen_model::{ChosenModel, host};
+use crate::cli::output::Output;
+use crate::cli::stop::{INTERRUPTED, Signals};
+use crate::cli::table::{Table, number_of};
+
+use super::command::{COMMANDS, Command};
+use super::conversation::Conversation;
+use super::form::{self, Reply};
+use super::peer::{OpenQuestion, TerminalPeer};
+use super::reader::{Input, Reader};
+use super::screen::Screen;
+use super::tools::{CallLines, ChatTools};
+use super::world::{Stance, World};
+use super::{context, introduction, limits};
+
+/// How many characters of a tool's description are listed.
+const DESCRIPTION: usize = 80;
+
+pub(super) struct Chat<'w> {
+    world: &'w World,
+    output: &'w Output,
+    stance: Stance,
+    model: ChosenModel,
+    tools: ChatTools<'w>,
+    conversation: Conversation,
+    reader: Reader,
+    peer: Option<Arc<TerminalPeer>>,
+    questions: mpsc::Receiver<OpenQuestion>,
+    signals: Signals,
+    /// The person pressed Ctrl-C and has said nothing since: the next one ends the chat.
+    is_interrupted: bool,
+}
+
+impl<'w> Chat<'w> {
+    pub(super) fn begin(
+        world: &'w World,
+        stance: Stance,
+        model: ChosenModel,
+        output: &'w Output,
+    ) -> anyhow::Result<Self> {
+        let reader = Reader::of_stdin();
+        let (peer, questions) = TerminalPeer::new();
+        // Nobody who is not at a terminal is asked: what is piped in might say yes by chance.
+        let peer = reader.is_terminal().then_some(peer);
+        let tools = tools(world, &stance, peer.as_ref(), output)?;
+        Ok(Self {
+            world,
+            output,
+            stance,
+            model,
+            tools,
+            conversation: Conversation::default(),
+            reader,
+            peer,
+            questions,
+            signals: Signals::new()?,
+            is_interrupted: false,
+        })
+    }
+
+    pub(super) async fn run(&mut self) -> anyhow::Result<ExitCode> {
+        tokio::select! {
+            () = self.world.learn(self.output) => {}
+            _ = self.signals.interrupt.recv() => return Ok(INTERRUPTED.into()),
+            _ = self.signals.terminate.recv() => return Ok(INTERRUPTED.into()),
+        }
+        let reason = self.model.reason.as_deref().unwrap_or("you asked for it");
+        self.output.line(&introduction(&self.model, reason));
+        self.output.line(&self.output.style().faint("`/help` lists what else you can do"));
+        loop {
+            let input = tokio::select! {
+                biased;
+                input = self.reader.next() => input,
+                // At a terminal Ctrl-C is a key; a signal came from elsewhere.
+                _ = self.signals.interrupt.recv() => match self.reader {
+                    Reader::Terminal => return Ok(INTERRUPTED.into()),
+                    Reader::Lines(_) => Input::Interrupt,
+                },
+                _ = self.signals.terminate.recv() => return Ok(INTERRUPTED.into()),
+            };
+            let left = match input {
+                Input::End => Some(ExitCode::SUCCESS),
+                Input::Nothing => None,
+                Input::Interrupt if self.is_interrupted => Some(INTERRUPTED.into()),
+                Input::Interrupt => {
+                    self.is_interrupted = true;
+                    self.output.complain("Ctrl-C once more, or `/quit`, ends the chat");
+                    None
+                }
+                Input::Line(line) => {
+                    self.is_interrupted = false;
+                    self.take(line.trim_end()).await?
+                }
+            };
+            if let Some(code) = left {
+                return Ok(code);
+            }
+        }
+    }
+
+    /// Takes a line of the person. Returns the exit code if that was the last.
+    async fn take(&mut self, line: &str) -> anyhow::Result<Option<ExitCode>> {
+        let Some(command) = Command::read(line) else {
+            return match UserMessage::text(line) {
+                Ok(message) => Box::pin(self.say(message)).await,
+                Err(_) => Ok(None),
+            };
+        };
+        match command {
+            Command::Agent(None) => self.list_agents(),
+            Command::Agent(Some(name)) => self.begin_with(name).await,
+            Command::Model(None) => self.list_models(),
+            Command::Model(Some(name)) => self.go_on_with(name),
+            Command::Tools => self.report(self.list_tools().await),
+            Command::Context => self.report(self.count().await),
+            Command::Undo => self.undo(),
+            Command::Help => self.help(),
+            Command::Quit => return Ok(Some(ExitCode::SUCCESS)),
+            Command::Unknown(line) => {
+                let text =
+                    format!("`{line}` is no command; with a space before it, the model reads it");
+                self.output.complain(&text);
+                self.help();
+            }
+        }
+        Ok(None)
+    }
+
+    /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
+    async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
+        let history = self.conversation.with(message);
+        let screen = Screen::new(self.output, self.model.origin());
+        let limits = limits::of(&self.model, &self.tools).await?;
+        let cancel = CancellationToken::new();
+        let driver = Driver::new(&self.model.client, &self.tools)
+            .with_watcher(&screen)
+            .with_cancellation(cancel.clone());
+        let mut driving = pin!(driver.drive(history, limits));
+        let run = loop {
+            tokio::select! {
+                run = &mut driving => break run?,
+                // The run stands still while the person thinks, so nothing is printed in between.
+                Some(open) = self.questions.recv() => {
+                    screen.end_line();
+                    let reply = tokio::select! {
+                        reply = form::ask(&open.question, self.output) => reply,
+                        _ = self.signals.terminate.recv() => return Ok(Some(INTERRUPTED.into())),
+                    };
+                    let answer = match reply {
+                        Reply::Answer(answer) => answer,
+                        Reply::Interrupted(answer) => {
+                            self.is_interrupted = true;
+                            cancel.cancel();
+                            answer
+                        }
+                    };
+                    // A call that has ended meanwhile needs no answer.
+                    let _ = open.answer.send(answer);
+                }
+                _ = self.signals.interrupt.recv() => {
+                    if self.is_interrupted {
+                        return Ok(Some(INTERRUPTED.into()));
+                    }
+                    self.is_interrupted = true;
+                    cancel.cancel();
+                }
+                _ = self.signals.terminate.recv() => return Ok(Some(INTERRUPTED.into())),
+            }
+        };
+        screen.end_line();
+        let end = run.end_state().cloned();
+        let is_kept = self.conversation.keep(run);
+        self.tell_end(end.as_ref(), is_kept);
+        Ok(None)
+    }
+
+    fn tell_end(&self, end: Option<&RunEnd>, is_kept: bool) {
+        let output = self.output;
+        match end {
+            Some(RunEnd::Short { of: Shortage::Room }) => output.warning(
+                "the conversation has become too long for the model: take back some of it with `/undo`, \
+                 or begin anew with `/agent`",
+            ),
+            Some(RunEnd::Short { of }) => {
+                output.warning(&format!("the answer may lack something: {of}"));
+            }
+            Some(RunEnd::Refused) => output.warning("the model, or its provider, would not answer"),
+            Some(RunEnd::Failed { reason, is_final }) => {
+                output.error(reason);
+                if *is_final {
+                    output.complain("  help: `gatefold models check` says what is wrong");
+                }
+            }
+            Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
+            Some(RunEnd::Answered) | None => {}
+        }
+        if !is_kept {
+            output.complain("your message was not answered, and is forgotten");
+        }
+    }
+
+    fn undo(&mut self) {
+        let did = self.conversation.undo();
+        let text = if did { "taken back" } else { "there is nothing to take back" };
+        self.output.line(text);
+    }
+
+    fn help(&self) {
+        let mut table = Table::new(&["command", "what it does"]);
+        for (usage, text) in COMMANDS {
+            table.row([self.output.style().strong(usage), text.to_owned()]);
+        }
+        self.output.lines(&table.lines(self.output.style()));
+        self.output.line("Ctrl-C stops an answer; a second one ends the chat");
+    }
+
+    fn list_agents(&self) {
+        let (config, style) = (self.world.app.config(), self.output.style());
+        let (exchange, user) = (self.world.app.exchange(), self.world.app.local_user());
+        let mut table = Table::new(&["agent", "what it is for"]);
+        let mut count = 0;
+        for (id, agent) in &config.agents {
+            if exchange.shows_agent(&user, id) {
+                let name = if self.stance.agent.as_ref() == Some(id) {
+                    style.strong(&format!("{id} (this one)"))
+                } else {
+                    id.to_string()
+                };
+                table.row([name, agent.description.clone().unwrap_or_default()]);
+                count += 1;
+            }
+        }
+        if count == 0 {
+            self.output.line(
+                "there are no agents; `gatefold config explain agents` says how to write one",
+            );
+        } else {
+            self.output.lines(&table.lines(style));
+        }
+    }
+
+    /// Begins anew with another agent, or without one.
+    async fn begin_with(&mut self, name: &str) {
+        let agent = (name != "none").then(|| AgentId::new(name));
+        let stance = Stance { agent, ..self.stance.clone() };
+        let tools = tools(self.world, &stance, self.peer.as_ref(), self.output);
+        let tools = match tools {
+            Ok(tools) => tools,
+            Err(error) => return self.output.error(&error.to_string()),
+        };
+        // An agent's own model counts, unless it has none.
+        let config = self.world.agent(&stance);
+        if config.as_ref().is_some_and(|agent| agent.model.is_some()) {
+            match self.world.models().usual(config.as_ref()).await {
+                Ok(model) => self.model = model,
+                Err(error) => return self.output.error(&error.to_string()),
+            }
+        }
+        self.stance = stance;
+        self.tools = tools;
+        self.conversation = Conversation::default();
+        let model = &self.model.config.name;
+        self.output.line(&match &self.stance.agent {
+            Some(agent) => format!("a new conversation with `{agent}`, by the model `{model}`"),
+            None => format!("a new conversation without an agent, by the model `{model}`"),
+        });
+    }
+
+    fn list_models(&self) {
+        let (style, own) = (self.output.style(), &self.model.config);
+        let mut table = Table::new(&["model", "at"]);
+        table.row([style.strong(&format!("{} (this one)", own.name)), host(own)]);
+        let models = self.world.models();
+        for model in models.config.models_for(models.principal) {
+            if model.name != own.name {
+                table.row([model.name.clone(), host(model)]);
+            }
+        }
+        self.output.lines(&table.lines(style));
+        self.output.line("a short form such as `ollama:qwen3` works too");
+    }
+
+    fn go_on_with(&mut self, name: &str) {
+        match self.world.models().named(name) {
+            Ok(model) => {
+                self.output.line(&format!("the model is `{}` at {}", name, host(&model.config)));
+                self.model = model;
+            }
+            Err(error) => self.output.error(&error.to_string()),
+        }
+    }
+
+    async fn list_tools(&self) -> anyhow::Result<()> {
+        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let style = self.output.style();
+        let mut table = Table::new(&["the model is shown", "what it does"]).one_line_rows();
+        for tool in &offer.tools {
+            let first = tool.description().lines().next().unwrap_or_default();
+            table.row([style.strong(tool.name()), first.chars().take(DESCRIPTION).collect()]);
+        }
+        self.output.lines(&table.lines(style));
+        let behind = self.world.app.pin().view().tool_count();
+        self.output
+            .line(&format!("{} behind them: `gatefold tools list`", number_of(behind, "tool")));
+        Ok(())
+    }
+
+    async fn count(&self) -> anyhow::Result<()> {
+        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let context = self.model.config.context_tokens;
+        context::print(&offer, self.conversation.turns(), context, self.output).await
+    }
+
+    /// What goes wrong with a command ends no chat.
+    fn report(&self, done: anyhow::Result<()>) {
+        if let Err(error) = done {
+            self.output.error(&format!("{error:#}"));
+        }
+    }
+}
+
+fn tools<'w>(
+    world: &World,
+    stance: &Stance,
+    peer: Option<&Arc<TerminalPeer>>,
+    output: &'w Output,
+) -> anyhow::Result<ChatTools<'w>> {
+    let peer = peer.map(|peer| peer.clone() as Arc<dyn Peer>);
+    world.tools(stance, peer, CallLines::Stdout, output)
+}

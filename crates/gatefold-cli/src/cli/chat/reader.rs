@@ -1,0 +1,81 @@
+//! What the person says: typed at a terminal, or a line of standard input each.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+
+use inquire::ui::{RenderConfig, Styled};
+use inquire::{InquireError, Text};
+use tokio::sync::mpsc;
+
+use crate::cli::terminal::Terminal;
+
+/// The longest line of standard input, in bytes.
+const LINE_BYTES: u64 = 1024 * 1024;
+
+/// What stands before what the person types.
+const PROMPT: &str = ">";
+
+/// Something that the person did.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    Line(String),
+    /// The line was given up.
+    Nothing,
+    /// Ctrl-C.
+    Interrupt,
+    /// There is no more.
+    End,
+}
+
+pub(super) enum Reader {
+    Terminal,
+    Lines(mpsc::Receiver<String>),
+}
+
+impl Reader {
+    pub(super) fn of_stdin() -> Self {
+        if io::stdin().is_terminal() && io::stdout().is_terminal() {
+            return Self::Terminal;
+        }
+        // Reading blocks, so it has a thread of its own, which the end of the process leaves behind.
+        let (sender, lines) = mpsc::channel(1);
+        std::thread::spawn(move || {
+            let mut stdin = io::stdin().lock();
+            loop {
+                let mut line = String::new();
+                let read = (&mut stdin).take(LINE_BYTES).read_line(&mut line);
+                if !read.is_ok_and(|bytes| bytes > 0) || sender.blocking_send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self::Lines(lines)
+    }
+
+    /// Whether a person can be asked something.
+    pub(super) fn is_terminal(&self) -> bool {
+        matches!(self, Self::Terminal)
+    }
+
+    pub(super) async fn next(&mut self) -> Input {
+        match self {
+            Self::Terminal => typed().await,
+            Self::Lines(lines) => lines.recv().await.map_or(Input::End, Input::Line),
+        }
+    }
+}
+
+async fn typed() -> Input {
+    let _terminal = Terminal::kept();
+    let typed = tokio::task::spawn_blocking(|| {
+        let look = RenderConfig::empty()
+            .with_prompt_prefix(Styled::new(PROMPT))
+            .with_answered_prompt_prefix(Styled::new(PROMPT));
+        Text::new("").with_render_config(look).prompt()
+    });
+    match typed.await {
+        Ok(Ok(line)) => Input::Line(line),
+        Ok(Err(InquireError::OperationCanceled)) => Input::Nothing,
+        Ok(Err(InquireError::OperationInterrupted)) => Input::Interrupt,
+        Ok(Err(_)) | Err(_) => Input::End,
+    }
+}

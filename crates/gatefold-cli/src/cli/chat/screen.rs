@@ -1,0 +1,71 @@
+//! What a person sees while a model answers.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gatefold_agent::{AgentEvent, RunWatcher};
+use gatefold_model::{Delta, Origin};
+
+use crate::cli::output::Output;
+
+/// Prints an answer as it comes.
+pub(super) struct Screen<'o> {
+    output: &'o Output,
+    /// Whose answers need no mention.
+    origin: Origin,
+    state: Mutex<ScreenState>,
+}
+
+#[derive(Default)]
+struct ScreenState {
+    /// Whether the last line has not ended.
+    is_within_line: bool,
+    /// Whether this answer's thinking was mentioned.
+    thinks: bool,
+}
+
+impl<'o> Screen<'o> {
+    pub(super) fn new(output: &'o Output, origin: Origin) -> Self {
+        Self { output, origin, state: Mutex::default() }
+    }
+
+    /// Ends the line of an answer, if it has not ended.
+    pub(super) fn end_line(&self) {
+        let mut state = self.state();
+        if std::mem::take(&mut state.is_within_line) {
+            self.output.line("");
+        }
+        state.thinks = false;
+    }
+
+    fn state(&self) -> MutexGuard<'_, ScreenState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunWatcher for Screen<'_> {
+    fn on_delta(&self, delta: &Delta) {
+        let mut state = self.state();
+        match delta {
+            Delta::Text(text) if !text.is_empty() => {
+                self.output.piece(text);
+                state.is_within_line = !text.ends_with('\n');
+            }
+            Delta::Thinking(_) if self.output.is_terminal() && !state.thinks => {
+                state.thinks = true;
+                self.output.line(&self.output.style().faint("thinking"));
+            }
+            _ => {}
+        }
+    }
+
+    fn on_event(&self, event: &AgentEvent) {
+        let AgentEvent::Answered { answer } = event else { return };
+        self.end_line();
+        if answer.message.origin != self.origin {
+            self.output.warning(FALLBACK);
+        }
+    }
+}
+
+/// What people are told of an answer by another model.
+pub(super) const FALLBACK: &str = "the model could not be asked, so its fallback answered";

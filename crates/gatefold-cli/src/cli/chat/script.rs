@@ -1,0 +1,116 @@
+//! `gatefold chat -p`: one request, for scripts.
+
+use std::io::{IsTerminal as _, Read as _, stdin};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use gatefold_agent::{AgentEvent, AgentRun, Driver, RunEnd, RunWatcher};
+use gatefold_model::{History, Origin, UserMessage};
+use serde_json::json;
+
+use crate::cli::chosen_model::ChosenModel;
+use crate::cli::failure::{usage, with_help};
+use crate::cli::output::Output;
+
+use super::limits;
+use super::screen::FALLBACK;
+use super::tools::{CallLines, ChatTools};
+use super::world::{Stance, World};
+
+/// The most bytes of standard input that are part of a request.
+const INPUT_BYTES: u64 = 1024 * 1024;
+
+/// The request, with what is piped in after it.
+pub(super) fn request(prompt: &str) -> anyhow::Result<String> {
+    if stdin().is_terminal() {
+        return Ok(prompt.to_owned());
+    }
+    let mut piped = String::new();
+    let read = stdin().lock().take(INPUT_BYTES + 1).read_to_string(&mut piped);
+    read.context("standard input could not be read as UTF-8")?;
+    if piped.len() as u64 > INPUT_BYTES {
+        return Err(usage(format!("standard input is longer than {INPUT_BYTES} bytes")));
+    }
+    let parts = [prompt.trim(), piped.trim_end()].map(str::to_owned);
+    Ok(parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n"))
+}
+
+pub(super) async fn run(
+    request: &str,
+    stance: &Stance,
+    world: &World,
+    model: &ChosenModel,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let message = UserMessage::text(request)
+        .map_err(|_| usage("there is nothing to ask\n  help: write `-p 'What to do'`"))?;
+    let lines = if output.is_json() { CallLines::Nowhere } else { CallLines::Stderr };
+    let tools = world.tools(stance, None, lines, output)?;
+    world.learn(output).await;
+    let limits = limits::of(model, &tools).await?;
+    let watcher = Commentary { output, origin: model.origin() };
+    let driver = Driver::new(&model.client, &tools).with_watcher(&watcher);
+    let run = driver.drive(History::new(message), limits).await?;
+    report(&run, stance, model, &tools, output)
+}
+
+/// What a model says before its answer, on standard error.
+struct Commentary<'o> {
+    output: &'o Output,
+    origin: Origin,
+}
+
+impl RunWatcher for Commentary<'_> {
+    fn on_event(&self, event: &AgentEvent) {
+        let AgentEvent::Answered { answer } = event else { return };
+        if answer.message.origin != self.origin {
+            self.output.warning(FALLBACK);
+        }
+        let said = answer.message.text();
+        let is_last = answer.message.calls().next().is_none();
+        if !is_last && !said.trim().is_empty() && !self.output.is_json() {
+            self.output.complain(said.trim_end());
+        }
+    }
+}
+
+fn report(
+    run: &AgentRun,
+    stance: &Stance,
+    model: &ChosenModel,
+    tools: &ChatTools<'_>,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let end = run.end_state().context("the run has not ended")?;
+    let ended = match end {
+        RunEnd::Answered => "answered",
+        RunEnd::Short { .. } => "short",
+        RunEnd::Refused => "refused",
+        RunEnd::Cancelled => "cancelled",
+        RunEnd::Failed { reason, is_final: true } => {
+            return Err(with_help(reason, "`gatefold models check` says what is wrong"));
+        }
+        RunEnd::Failed { reason, .. } => anyhow::bail!("{reason}"),
+    };
+    let answer = run.answer();
+    if output.is_json() {
+        output.json(&json!({
+            "answer": answer,
+            "ended": ended,
+            "model": model.config.name,
+            "agent": stance.agent,
+            "answers": run.answers(),
+            "tokens": run.tokens(),
+            "calls": tools.made(),
+        }));
+    } else {
+        output.verbatim(answer.as_deref().unwrap_or_default().trim_end());
+        match end {
+            RunEnd::Short { of } => output.warning(&format!("the answer may lack something: {of}")),
+            RunEnd::Refused => output.warning("the model, or its provider, would not answer"),
+            _ => {}
+        }
+    }
+    let is_answered = *end == RunEnd::Answered;
+    Ok(if is_answered { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
