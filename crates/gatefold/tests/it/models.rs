@@ -65,7 +65,11 @@ fn a_missing_key_costs_its_model_alone_and_is_named_with_its_place() {
         .unusable_models()
         .map(|(name, why)| format!("{name}: {}", why.on_one_line()))
         .collect();
-    insta::assert_snapshot!(unusable.join("\n"), @"");
+    insta::assert_snapshot!(unusable.join("\n"), @r"
+    a: `models.a.model` needs the variable `OPENAI_API_KEY`, which is not set; set `OPENAI_API_KEY`, or give a default: `${OPENAI_API_KEY:-...}` (gatefold.toml:2:9)
+    b: `models.b.key` needs the variable `MISSING`, which is not set; set `MISSING`, or give a default: `${MISSING:-...}` (gatefold.toml:6:7)
+    gemini:y: `agents.x.model` needs the variable `GEMINI_API_KEY`, which is not set; set `GEMINI_API_KEY`, or give a default: `${GEMINI_API_KEY:-...}` (gatefold.toml:10:9)
+    ");
     let local = Principal::local();
     let refused = model_client(&config.models[0], &config, &local).err().unwrap().to_string();
     assert!(refused.contains("`a`") && refused.contains("OPENAI_API_KEY"), "{refused}");
@@ -84,7 +88,40 @@ fn wrong_models_are_refused_with_place_and_fix() {
                 [models.h]\nmodel = 'ollama:x'\nfallback = 'g'\n\
                 [models.i]\nmodel = 'ollama:x'\nfallback = 'i'\nkey = \"a\\nb\"\n\
                 [agents.x]\nmodel = 'gpt-5'\n";
-    insta::assert_snapshot!(toml(text).unwrap_err(), @"");
+    insta::assert_snapshot!(toml(text).unwrap_err(), @r#"
+    gatefold.toml:1:1: `models.a` has no `model`
+      help: write `model = "..."` in it
+    gatefold.toml:4:9: `models.b.model` does not say where the model is
+      help: write its `url` beside it, or a short form: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME`, `llama-server:NAME`
+    gatefold.toml:7:1: `models.c.api` needs `url`
+      help: write where the model is, or leave it out for a short form
+    gatefold.toml:10:1: `models.d.api` needs `url`
+      help: write where the model is, or leave it out for a short form
+    gatefold.toml:10:7: `models.d.api` is not an API of models: "openai"
+      help: write "openai-chat" or "anthropic"
+    gatefold.toml:11:14: `models.d.tool_calls` is not a way to call tools: "xml"
+      help: write "native", "json" or "auto"
+    gatefold.toml:12:15: `models.d.temperature` is not a number from 0 to 2
+      help: write a number, such as 0.2
+    gatefold.toml:13:9: `models.d.extra` is a number, not a table
+      help: write `[models.d.extra]` and its keys below it
+    gatefold.toml:16:12: `models.e.fallback` is not a model of the configuration
+      help: use `a`, `b`, `c`, `d`, `e`, `f:x`, `g`, `h`, `i`, or a short form: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME`, `llama-server:NAME`
+    gatefold.toml:17:14: `models.e.visible_to` is empty, which would hide the model from everybody
+      help: name a group, or remove the model
+    gatefold.toml:18:9: `models."f:x"` is not a name for a model
+      help: use up to 64 letters, digits, `-`, `_` and `.`
+    gatefold.toml:22:12: `models.g.fallback` leads back to where it began: g -> h -> g
+      help: leave out one of these fallbacks
+    gatefold.toml:25:12: `models.h.fallback` leads back to where it began: h -> g -> h
+      help: leave out one of these fallbacks
+    gatefold.toml:28:12: `models.i.fallback` leads back to where it began: i -> i
+      help: leave out one of these fallbacks
+    gatefold.toml:29:7: `models.i.key` has a value that no header may have
+      help: check it, and the variables in it, for line breaks
+    gatefold.toml:31:9: `agents.x.model` is not a model of the configuration
+      help: use `a`, `b`, `c`, `d`, `e`, `f:x`, `g`, `h`, `i`, or a short form: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME`, `llama-server:NAME`
+    "#);
 }
 
 #[test]

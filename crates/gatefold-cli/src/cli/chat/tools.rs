@@ -110,11 +110,11 @@ impl AgentTools for ChatTools<'_> {
     fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>> {
         Box::pin(async {
             let offer = self.surface.offer().await?;
-            if self.persona == Persona::Agents {
-                return Ok(offer);
-            }
-            let instructions = format!("{PERSONA}\n\n{}", offer.instructions).trim_end().to_owned();
-            Ok(ToolOffer { instructions, ..offer })
+            let instructions = match self.persona {
+                Persona::Agents => offer.instructions,
+                Persona::Generic => format!("{PERSONA}\n\n{}", offer.instructions),
+            };
+            Ok(ToolOffer { instructions: instructions.trim_end().to_owned(), ..offer })
         })
     }
 
