@@ -322,7 +322,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # a section like no other
     gatefold.toml:1:2: `frobnicate` is not a known key
-      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `agents`, `users`
+      help: use one of `sources`, `limits`, `policy`, `disclosure`, `clients`, `search`, `server`, `state`, `secrets`, `results`, `audit`, `models`, `agents`, `users`
 
     # a word that is no tool
     gatefold.toml:2:19: `disclosure.pinned[1]` is not a tool's id, a pattern or `used`: "Used"
