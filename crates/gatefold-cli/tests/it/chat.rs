@@ -338,7 +338,7 @@ async fn a_person_at_the_terminal_is_asked_for_approval() {
                 ("`/help` lists", "Make one"),
                 ("> Make one", "Enter"),
                 ("once (y/N)", answer),
-                (&typed, "Enter"),
+                (typed.as_str(), "Enter"),
                 (said, "/quit"),
                 ("> /quit", "Enter"),
             ],
@@ -372,7 +372,7 @@ async fn a_source_may_ask_the_person_something() {
             ("`/help` lists", "Clear it"),
             ("> Clear it", "Enter"),
             ("Yes, do it (y/N)", answer),
-            (&typed, "Enter"),
+            (typed.as_str(), "Enter"),
             (said, "C-c"),
             ("Ctrl-C once more", "C-c"),
         ];
