@@ -127,13 +127,14 @@ impl AgentSource {
         let invalid =
             |message| CallError::InvalidArguments { tool: target.id.clone(), message, data: None };
         let arguments = call.arguments().map_or("{}", RawValue::get);
-        let CallArguments { agent_id, task } =
+        let arguments: CallArguments =
             serde_json::from_str(arguments).map_err(|error| invalid(error.to_string()))?;
-        if task.len() > MAX_TASK {
+        if arguments.task.len() > MAX_TASK {
             let limit = MAX_TASK / 1024;
             return Err(invalid(format!("`{TASK}` is longer than {limit} KiB; say it shorter")));
         }
-        let task = UserMessage::text(&task).map_err(|error| invalid(error.to_string()))?;
+        let task =
+            UserMessage::text(&arguments.task).map_err(|error| invalid(error.to_string()))?;
         let exchange = self.exchange.get().and_then(Weak::upgrade).ok_or(CallError::Cancelled)?;
         let agents = self.agents.load();
         let is_seen = |agent: &&CallableAgent| {
@@ -142,15 +143,16 @@ impl AgentSource {
                 && exchange.shows_agent(call.principal(), &agent.id)
         };
         let known: Vec<_> = agents.iter().filter(is_seen).collect();
-        let Some(agent) = known.iter().find(|agent| agent.id.as_str() == agent_id.trim()) else {
-            return Err(invalid(unknown(&agent_id, &known)));
+        let Some(agent) = known.iter().find(|agent| agent.id.as_str() == arguments.agent_id.trim())
+        else {
+            return Err(invalid(unknown(&arguments.agent_id, &known)));
         };
-        let tools = SurfaceTools::of_delegate(
-            exchange,
-            context,
-            agent.id.clone(),
-            agent.disclosure.clone(),
-        );
+        let audience = exchange.agent_audience(&agent.id, agent.disclosure.as_deref());
+        let Some(Ok(audience)) = audience else {
+            return failed("The agent cannot work for now. Tell the user.");
+        };
+        let audience = audience.told_all().for_request(&arguments.task);
+        let tools = SurfaceTools::of_delegate(exchange, context, audience);
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
         let Some(model) = self.models.client(&agent.id, call.principal()) else {
             return failed("The agent has no model that it could use. Tell the user.");

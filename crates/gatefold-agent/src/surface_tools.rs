@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use gatefold_core::{AgentId, BoxError, Principal, ToolName};
+use gatefold_core::{BoxError, Principal, ToolName};
 use gatefold_dispatch::{CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
     Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
@@ -36,8 +36,7 @@ enum Turns {
     /// An agent's, within a call.
     Delegate {
         within: NestedCaller,
-        agent: AgentId,
-        disclosure: Option<String>,
+        audience: Audience,
     },
 }
 
@@ -60,17 +59,13 @@ impl SurfaceTools {
         principal: Arc<Principal>,
         caller: Caller,
     ) -> Self {
+        let audience = audience.in_loop();
         Self::of(exchange, Turns::Client { audience, principal }, caller)
     }
 
-    /// The tools of an agent that works within a call, by the disclosure of this name or its own.
-    pub fn of_delegate(
-        exchange: Arc<Exchange>,
-        call: &CallContext,
-        agent: AgentId,
-        disclosure: Option<String>,
-    ) -> Self {
-        let turns = Turns::Delegate { within: call.nested.clone(), agent, disclosure };
+    /// The tools of the audience's agent, which works within a call.
+    pub fn of_delegate(exchange: Arc<Exchange>, call: &CallContext, audience: Audience) -> Self {
+        let turns = Turns::Delegate { within: call.nested.clone(), audience: audience.in_loop() };
         Self::of(exchange, turns, call.caller())
     }
 
@@ -97,8 +92,8 @@ impl SurfaceTools {
             Turns::Client { audience, principal } => {
                 self.exchange.informed_turn(audience, principal.clone()).await?
             }
-            Turns::Delegate { within, agent, disclosure } => {
-                self.exchange.delegate(within, agent, disclosure.as_deref()).ok()?
+            Turns::Delegate { within, audience } => {
+                self.exchange.delegate(within, audience).ok()?
             }
         };
         Some(match observer_of {

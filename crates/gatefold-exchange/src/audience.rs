@@ -53,8 +53,10 @@ pub struct Audience {
     /// What the model is asked to do, where its tools are chosen for that.
     request: Option<Arc<str>>,
     selection: Arc<SelectionSettings>,
-    /// What its session has found.
+    /// What its session has found, or its loop has loaded.
     registered: Option<Arc<RegisteredTools>>,
+    /// Whether it is a loop, which goes on with the tools that its model has loaded.
+    is_loop: bool,
     /// What the client can be asked, if there is one.
     client: Option<ClientAbilities>,
     /// Tells whether something that it was resolved from has changed since. None is never known.
@@ -120,6 +122,7 @@ impl Audience {
             request,
             selection,
             registered,
+            is_loop: false,
             client,
             resolved_at: None,
         }
@@ -154,8 +157,8 @@ impl Audience {
 
     /// The same, for what another one was asked for beside its disclosure.
     pub(crate) fn asked_as(self, other: &Self) -> Self {
-        let (registered, client) = (other.registered.clone(), other.client);
-        let same = Self { registered, client, ..self.within(other.limits) };
+        let (registered, is_loop, client) = (other.registered.clone(), other.is_loop, other.client);
+        let same = Self { registered, is_loop, client, ..self.within(other.limits) };
         match &other.request {
             Some(request) => same.for_request(request),
             None => same,
@@ -166,6 +169,12 @@ impl Audience {
     #[must_use]
     pub fn in_session(self, registered: Arc<RegisteredTools>) -> Self {
         Self { registered: Some(registered), ..self }
+    }
+
+    /// The same, for a loop of our own: the tools that its model loads are shown from then on.
+    #[must_use]
+    pub fn in_loop(self) -> Self {
+        Self { registered: Some(Arc::default()), is_loop: true, ..self }
     }
 
     /// The same, for a client that can be asked this. It is not shown what sources list to others.
@@ -183,9 +192,14 @@ impl Audience {
         self.registered.as_ref()
     }
 
-    /// The same, if its tools are registered there.
+    /// The same, if what is found is registered there.
     pub(crate) fn registering(&self) -> Option<&Arc<RegisteredTools>> {
         self.registered().filter(|_| self.selection.registers)
+    }
+
+    /// The same, if what is loaded is registered there.
+    pub(crate) fn loading(&self) -> Option<&Arc<RegisteredTools>> {
+        self.registered().filter(|_| self.selection.registers || self.is_loop)
     }
 
     /// What the model is asked to do, if its tools are chosen for that.

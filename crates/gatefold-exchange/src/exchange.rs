@@ -158,13 +158,7 @@ impl Exchange {
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let audience = self.current(audience)?.into_owned();
         let pinned = self.dispatcher.pin_for(principal, audience.client());
-        let pinned = self.shared.learning.with_past(pinned);
-        let shows_used = audience.disclosure().shows_used();
-        let pinned = if shows_used { self.shared.learning.with_used(pinned) } else { pinned };
-        let pinned = match audience.registering() {
-            Some(registered) => pinned.with_registered(registered.names()),
-            None => pinned,
-        };
+        let pinned = self.as_learnt(pinned, &audience);
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
             Scope::Source(domain) => pinned.within(domain)?,
@@ -173,23 +167,29 @@ impl Exchange {
     }
 
     /// Begins a turn of an agent within a call, for the source that holds the call and delegates to
-    /// the agent: with the agent's surface and its own rules, for the user of that call and under
-    /// what its token leaves. A hidden agent and a missing one look the same.
-    pub fn delegate(
-        &self,
-        call: &NestedCaller,
-        agent: &AgentId,
-        disclosure: Option<&str>,
-    ) -> Result<Turn, CallError> {
+    /// the audience's agent: with the agent's surface and its own rules, for the user of that call and
+    /// under what its token leaves. A hidden agent and a missing one look the same.
+    pub fn delegate(&self, call: &NestedCaller, audience: &Audience) -> Result<Turn, CallError> {
+        let unknown = |name: &str| CallError::Unknown { kind: "agent", name: name.to_owned() };
+        let agent = audience.agent_id().ok_or_else(|| unknown(""))?;
         let pinned = call.delegated_to(agent)?;
-        let unknown = |kind, name: &str| CallError::Unknown { kind, name: name.to_owned() };
-        let hidden = || unknown("agent", agent.as_str());
         let is_shown = self.shows_agent(pinned.principal(), agent);
-        let audience = is_shown.then(|| self.agent_audience(agent, disclosure)).flatten();
-        let audience = audience.ok_or_else(hidden)?;
-        let audience =
-            audience.map_err(|_| unknown("disclosure", disclosure.unwrap_or_default()))?.told_all();
-        Ok(Turn::new(self.shared.clone(), audience, self.shared.learning.with_past(pinned)))
+        let audience = is_shown.then(|| self.current(audience)).flatten();
+        let audience = audience.ok_or_else(|| unknown(agent.as_str()))?.into_owned();
+        let pinned = self.as_learnt(pinned, &audience);
+        Ok(Turn::new(self.shared.clone(), audience, pinned))
+    }
+
+    /// A turn with what was learnt from use, and with what its session has found.
+    fn as_learnt(&self, pinned: PinnedTurn, audience: &Audience) -> PinnedTurn {
+        let learning = &self.shared.learning;
+        let pinned = learning.with_past(pinned);
+        let shows_used = audience.disclosure().shows_used();
+        let pinned = if shows_used { learning.with_used(pinned) } else { pinned };
+        match audience.loading() {
+            Some(loaded) => pinned.with_registered(loaded.names()),
+            None => pinned,
+        }
     }
 
     /// Somebody's turn at the dispatcher, whose searches rank by what was learnt from use.

@@ -16,7 +16,7 @@ use crate::addresses::{kept, readdressed};
 use crate::learning::Learning;
 use crate::results::{ResultKeeper, Showing};
 use crate::surfaces::Surfaces;
-use crate::{Audience, Lists, Scope};
+use crate::{Audience, Lists, RegisteredTools, Scope};
 
 /// What a turn needs of its exchange as long as it lasts.
 pub(crate) struct TurnState {
@@ -153,12 +153,12 @@ impl Turn {
             Ok(Step::Found(reply, found)) => {
                 self.pinned.counters().searched();
                 self.shared.learning.found(&self.pinned, &found.query, found.tools, &caller);
-                self.register(found.whole.clone());
+                register(self.audience.registering(), &found.whole);
                 Reply { shown: found.whole, ..reply }
             }
             Ok(Step::Loaded(reply, names)) => {
                 self.pinned.counters().looked_up();
-                self.register(names.clone());
+                register(self.audience.loading(), &names);
                 Reply { shown: names, ..reply }
             }
             Err(error) => error.into(),
@@ -184,13 +184,6 @@ impl Turn {
                 CallError::UnknownTool { name, nearest: Vec::new() }
             }
             error => error,
-        }
-    }
-
-    /// Has tools stand at the top level from now on, if this turn is in a session that registers them.
-    fn register(&self, names: Vec<String>) {
-        if let Some(registered) = self.audience.registering() {
-            registered.add(names);
         }
     }
 
@@ -421,6 +414,13 @@ impl Turn {
         };
         let is_seen = |own: &str| self.pinned.sees_resource(&address(entry.domain(), own));
         Payload { json: kept(payload.json, method.lists, is_seen), ..payload }
+    }
+}
+
+/// Has tools stand at the top level from now on, if the turn is in a session that keeps them.
+fn register(session: Option<&Arc<RegisteredTools>>, names: &[String]) {
+    if let Some(session) = session {
+        session.add(names.iter().cloned());
     }
 }
 

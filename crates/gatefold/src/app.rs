@@ -3,6 +3,7 @@
 mod access;
 mod accounts;
 mod admission;
+mod agents;
 mod builder;
 mod containers;
 mod costs;
@@ -40,6 +41,7 @@ use gatefold_store::{ReachAttempt, Store, StoreError};
 use crate::config::{Config, ConfigError, Inputs, SourceConfig, load};
 use crate::{EncoderTier, Environment};
 use admission::ClientAdmission;
+use agents::CallableAgents;
 use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
@@ -91,6 +93,7 @@ pub struct App {
     exchange: Arc<Exchange>,
     disclosures: ConfiguredDisclosures,
     results: KeptResults,
+    callable: CallableAgents,
     server: Arc<Server>,
     store: Store,
     accounts: SourceAccounts,
@@ -251,8 +254,9 @@ impl App {
         let disabled = applied.sources.iter().filter(|source| source.source.is_none());
         let disabled = disabled.map(|source| disabled_report(&source.config.domain, applied.at));
         let mut reports = self.dispatcher.reports();
-        let own = self.results.domain();
-        reports.retain(|report| Some(&report.domain) != own.as_ref());
+        let own =
+            |domain: &Domain| applied.sources.iter().any(|source| source.config.domain == *domain);
+        reports.retain(|report| own(&report.domain));
         reports.extend(disabled);
         reports.sort_by(|a, b| a.domain.cmp(&b.domain));
         reports
@@ -427,6 +431,7 @@ impl App {
                 .iter()
                 .filter_map(ConfiguredSource::setup)
                 .chain(self.results.setup(&config, &self.factory))
+                .chain(self.callable.setup(&config, &self.factory))
                 .collect(),
         };
         let clients = config.clients.clone();

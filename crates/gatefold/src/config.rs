@@ -57,6 +57,7 @@ use kinds::{KindSection, Need};
 
 pub use gatefold_store::{Durability, Retention};
 
+pub(crate) use agents::agents_domain;
 pub use agents::{AgentCategories, AgentConfig};
 pub use clients::{
     ClientServer, ClientSignIn, InputVariables, all_servers_as_written, folder_of,

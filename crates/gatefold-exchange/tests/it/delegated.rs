@@ -52,7 +52,10 @@ impl Office {
     async fn delegate(&self, task: &str, context: &CallContext) -> Result<Payload, CallError> {
         let Task { agent, calls } = serde_json::from_str(task).unwrap();
         let exchange = self.exchange.get().unwrap().upgrade().unwrap();
-        let turn = exchange.delegate(&context.nested, &AgentId::new(agent), Some("flat"))?;
+        let unknown = || CallError::Unknown { kind: "agent", name: agent.clone() };
+        let audience = exchange.agent_audience(&AgentId::new(agent.as_str()), Some("flat"));
+        let audience = audience.ok_or_else(unknown)?.unwrap();
+        let turn = exchange.delegate(&context.nested, &audience)?;
         let mut sees: Vec<_> = turn.view().tools().map(|tool| tool.id().to_string()).collect();
         sees.sort();
         let mut answers = Vec::new();

@@ -35,6 +35,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::accounts::PresentedTokens;
 use super::people::{People, rights};
 use super::sign_in::OwnSignIn;
+use crate::config::agents_domain;
 use issued::IssuedTokens;
 use looks::Looks;
 use refusals::{Presented, Refusal, RefusalForm};
@@ -163,7 +164,9 @@ impl LiveToken {
 fn principal(record: AccessTokenRecord) -> Principal {
     let AccessTokenRecord { id, name, user, agent, tools, read_only, .. } = record;
     let tools = tools.iter().map(String::as_str);
-    let narrowing = Narrowing { read_only, ..Narrowing::to(tools) };
+    // A token that is bound to an agent reaches others only where it names them.
+    let only_named_of = agent.as_ref().map(|_| agents_domain());
+    let narrowing = Narrowing { read_only, only_named_of, ..Narrowing::to(tools) };
     let token = TokenGrant { id, name: name.into(), narrowing };
     Principal { agent, token: Some(Arc::new(token)), ..Principal::user(user) }
 }

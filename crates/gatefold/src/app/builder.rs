@@ -14,6 +14,7 @@ use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
 use super::access::Access;
 use super::accounts::SourceAccounts;
 use super::admission::{self, ClientAdmission};
+use super::agents::CallableAgents;
 use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
@@ -145,6 +146,8 @@ impl AppBuilder {
             LearningPorts { past: Arc::new(store.clone()), used: Arc::new(store.clone()) };
         let keeper = results.keeper().clone();
         let exchange = Exchange::keeping(keeper, learning, dispatcher.clone(), disclosures);
+        let callable = CallableAgents::new(clock.clone());
+        callable.connect(&exchange);
         let server = Server::new(exchange.clone(), factory.path().clone());
         let people = Arc::<People>::default();
         let admission = match self.authenticator {
@@ -160,6 +163,7 @@ impl AppBuilder {
             exchange,
             disclosures: own,
             results,
+            callable,
             server,
             store,
             accounts,

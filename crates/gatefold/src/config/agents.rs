@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use gatefold_agent::AgentSource;
 use gatefold_config::{Field, Table, Text, Value};
 use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
 use gatefold_disclose::Pins;
@@ -9,12 +10,12 @@ use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use serde::Deserialize;
 
 use super::kinds::Kinds;
-use super::models::ModelChoice;
+use super::models::{ModelChoice, ModelConfig};
 use super::pins::{self, Pin};
 use super::profiles::RegisteredNames;
 use super::sources::SourceDraft;
 use super::tool_modes::{ModeKeys, SetModes};
-use super::{PeopleGroup, SourceConfig, SourceSection};
+use super::{Config, PeopleGroup, SourceConfig, SourceSection};
 
 /// The longest instructions of an agent, in bytes.
 const MAX_INSTRUCTIONS: usize = 32 * 1024;
@@ -44,6 +45,8 @@ pub struct AgentConfig {
     pub pinned: Option<Pins>,
     /// How `typed` shows each kind of source, where the agent says so.
     pub modes: SetModes,
+    /// Whether it is for building other agents, and so no tool of theirs.
+    pub is_builder: bool,
 }
 
 /// The categories of an agent.
@@ -57,6 +60,8 @@ pub struct AgentCategories {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct AgentKeys {
+    enabled: Option<bool>,
+    builder: bool,
     description: Option<Text>,
     instructions: Option<Text>,
     visible_to: Vec<PeopleGroup>,
@@ -83,7 +88,8 @@ pub(super) fn read(
                 );
                 return None;
             }
-            Some((AgentId::new(name), agent(field.table()?, known, sources, models)))
+            let agent = agent(field.table()?, known, sources, models)?;
+            Some((AgentId::new(name), agent))
         })
         .collect()
 }
@@ -93,12 +99,13 @@ fn is_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.chars().all(is_plain)
 }
 
+/// None for one that is switched off: there is no such agent.
 fn agent(
     mut table: Table<'_>,
     known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
     models: &[&str],
-) -> AgentConfig {
+) -> Option<AgentConfig> {
     let modes = table.field("model_config_json").and_then(|field| modes(&field));
     let keys: AgentKeys = table.read().unwrap_or_default();
     let instructions = keys.instructions.map(|text| text.0).unwrap_or_default();
@@ -136,7 +143,7 @@ fn agent(
         .tool_categories
         .map(|words| categories(&words, table.peek("tool_categories").as_ref(), known.kinds));
     table.finish();
-    AgentConfig {
+    (keys.enabled != Some(false)).then(|| AgentConfig {
         description,
         instructions,
         model,
@@ -146,7 +153,8 @@ fn agent(
         disclosure,
         pinned: keys.pinned.map(pins::pins),
         modes: modes.unwrap_or_default(),
-    }
+        is_builder: keys.builder,
+    })
 }
 
 fn categories(words: &[Text], field: Option<&Field<'_>>, kinds: &Kinds) -> AgentCategories {
@@ -218,14 +226,67 @@ fn is_bound(section: &SourceSection) -> Option<bool> {
 pub(super) fn rules(
     agents: &BTreeMap<AgentId, AgentConfig>,
     sources: &[SourceConfig],
+    models: &[ModelConfig],
 ) -> Vec<Rule> {
     let each = agents
         .iter()
         .flat_map(|(id, agent)| sources.iter().flat_map(|source| agent.rules_of(id, source)));
-    each.collect()
+    let hiding = agents.iter().flat_map(|(id, agent)| agent.rules_of_finders(id, models));
+    each.chain(hiding).collect()
+}
+
+/// What agents are called by.
+pub(crate) fn agents_domain() -> Domain {
+    Domain::from_key(AgentSource::DOMAIN)
+}
+
+impl Config {
+    /// The agents that others can have work done by. None where a source has the name of what they are
+    /// called by.
+    pub(crate) fn callable_agents(&self) -> Vec<(&AgentId, &AgentConfig)> {
+        let domain = agents_domain();
+        if self.sources.iter().any(|source| source.domain == domain) {
+            return Vec::new();
+        }
+        let has_model = |agent: &AgentConfig| agent.model.is_some() || !self.models.is_empty();
+        let agents = self.agents.iter();
+        agents.filter(|(_, agent)| !agent.is_builder && has_model(agent)).collect()
+    }
 }
 
 impl AgentConfig {
+    /// The groups of which somebody has to be in each one's who finds it: its own, and those of its model.
+    pub(crate) fn finders<'a>(
+        &'a self,
+        models: &'a [ModelConfig],
+    ) -> impl Iterator<Item = &'a [PeopleGroup]> {
+        let model = match &self.model {
+            Some(ModelChoice::Named(name)) => models.iter().find(|model| model.name == *name),
+            Some(ModelChoice::Own(_)) | None => None,
+        };
+        let groups = [Some(&self.visible_to), model.map(|model| &model.visible_to)];
+        groups.into_iter().flatten().map(Vec::as_slice).filter(|groups| !groups.is_empty())
+    }
+
+    fn rules_of_finders(&self, id: &AgentId, models: &[ModelConfig]) -> Vec<Rule> {
+        let hidden = |groups: &[PeopleGroup]| {
+            let finders = groups.iter().map(|PeopleGroup(name)| PeopleGroup::right(name));
+            Rule {
+                id: RuleId::new(format!("agents.{id}.visible_to")),
+                effect: Effect::Deny,
+                who: PrincipalFilter {
+                    without_rights: finders.collect(),
+                    ..PrincipalFilter::everybody()
+                },
+                scope: Scope::Domain(agents_domain()),
+                entries: Entries::Only(EntryKind::Resource),
+                pattern: Glob::new(AgentSource::resource(id)),
+                unless: Vec::new(),
+            }
+        };
+        self.finders(models).map(hidden).collect()
+    }
+
     fn rules_of(&self, id: &AgentId, source: &SourceConfig) -> Vec<Rule> {
         let Some(section) = source.section.usable() else { return Vec::new() };
         let (meta, domain) = (section.kind().meta_tool(), &source.domain);

@@ -29,7 +29,7 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
             settle(source, domain)
         })
         .collect();
-    rules.extend(agents::rules(&draft.agents, &sources));
+    rules.extend(agents::rules(&draft.agents, &sources, &draft.models));
     let policy = Policy::new(rules);
     bind_rules(&mut sources, &policy);
     Config {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+mod agents;
 mod api_tokens;
 mod apis;
 mod app;

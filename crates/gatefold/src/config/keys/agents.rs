@@ -9,14 +9,11 @@ pub(super) const AGENTS: FixedSection = FixedSection {
               `-` and `_`.",
     keys: &[
         Key {
-            details: "Up to 1 KiB. `/agent` in `gatefold chat` shows it.",
+            details: "Up to 1 KiB. `/agent` in `gatefold chat` shows it, and so does the tool by which other \
+                      agents have it work, `call_agent`.",
             unset: "nothing",
             example: "\"Answers questions about orders and invoices\"",
-            ..Key::new(
-                "description",
-                Kind::Text,
-                "What the agent is for, for people who choose one.",
-            )
+            ..Key::new("description", Kind::Text, "What the agent is for, for whoever chooses one.")
         },
         Key {
             details: "Up to 32 KiB. They stand before Gatefold's own.",
@@ -25,11 +22,24 @@ pub(super) const AGENTS: FixedSection = FixedSection {
             ..Key::new("instructions", Kind::Text, "What its model is told before anything else.")
         },
         Key {
-            details: "The name of a model in `[models]`, or a short form such as `openai:gpt-5`. \
-                      `gatefold chat --model` wins over it. Clients that connect bring their own model.",
+            details: "The name of a model in `[models]`, or a short form such as `openai:gpt-5`: for \
+                      `gatefold chat`, where `--model` wins over it, and for tasks that it is given by \
+                      `call_agent`. Clients that connect bring their own model.",
             unset: "the first model in `[models]` that the person may use",
             example: "\"ollama:qwen3\"",
-            ..Key::new("model", Kind::Text, "The model that `gatefold chat` runs it with.")
+            ..Key::new("model", Kind::Text, "The model that it is run with.")
+        },
+        Key {
+            details: "One that is not looks like an agent that does not exist.",
+            value: |_| Some(true.into()),
+            example: "false",
+            ..Key::new("enabled", Kind::Flag, "Whether there is this agent.")
+        },
+        Key {
+            details: "It is chosen as others are, and no agent has it work by `call_agent`.",
+            value: |_| Some(false.into()),
+            example: "true",
+            ..Key::new("builder", Kind::Flag, "Whether the agent is for building other agents.")
         },
         Key {
             details: "To everybody else it looks like an agent that does not exist. `[users.NAME]` and \

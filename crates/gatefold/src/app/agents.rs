@@ -1,0 +1,125 @@
+//! The agents of a configuration as a source: whoever is shown its tool can have them do tasks.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use gatefold_agent::{AgentModels, AgentSource, CallableAgent, RunLimits};
+use gatefold_catalog::GroupRules;
+use gatefold_core::{AgentId, Clock, Digest, Principal};
+use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
+use gatefold_exchange::{Disclosures, Exchange};
+use gatefold_model::ModelClient;
+
+use super::sources::SourceFactory;
+use crate::config::{AgentConfig, Config, agents_domain};
+use crate::models::model_client;
+
+/// What a model reads about the domain.
+const DESCRIPTION: &str = "Other agents, to have tasks done by";
+
+/// How long it may take to say what it offers, which it knows.
+const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How much longer a call may take than an agent's run, for its last answer.
+const LAST_ANSWER: Duration = Duration::from_mins(3);
+
+/// The agents that can be called.
+pub(super) struct CallableAgents {
+    source: Arc<AgentSource>,
+    models: Arc<ConfiguredModels>,
+    clock: Arc<dyn Clock>,
+    /// As it was built last, and for which agents.
+    built: Mutex<Option<(Vec<CallableAgent>, Arc<dyn Source>)>>,
+}
+
+/// The models of the configuration in force.
+#[derive(Default)]
+struct ConfiguredModels(ArcSwap<Config>);
+
+impl AgentModels for ConfiguredModels {
+    fn client(&self, agent: &AgentId, principal: &Principal) -> Option<ModelClient> {
+        let config = self.0.load();
+        let agent = config.agents.get(agent)?;
+        let model = match &agent.model {
+            Some(choice) => config.chosen_model(choice, principal)?,
+            None => config.models_for(principal).find(|model| model.absent.is_none())?,
+        };
+        match model_client(model, &config, principal) {
+            Ok(client) => Some(client),
+            Err(error) => {
+                tracing::warn!(model = model.name, %error, "an agent's model cannot be used");
+                None
+            }
+        }
+    }
+}
+
+impl CallableAgents {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        let models = Arc::<ConfiguredModels>::default();
+        let source = Arc::new(AgentSource::new(models.clone(), clock.clone()));
+        Self { source, models, clock, built: Mutex::default() }
+    }
+
+    /// Says where agents make their calls.
+    pub(super) fn connect(&self, exchange: &Arc<Exchange>) {
+        self.source.connect(exchange);
+    }
+
+    /// The source for a configuration, which comes into effect with it. None where no agent can be
+    /// called.
+    pub(super) fn setup(&self, config: &Config, factory: &SourceFactory) -> Option<SourceSetup> {
+        self.models.0.store(Arc::new(config.clone()));
+        let agents = callable(config);
+        if agents.is_empty() {
+            return None;
+        }
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = built.as_ref().filter(|(known, _)| *known == agents);
+        let source = match same {
+            Some((_, source)) => source.clone(),
+            None => self.build(&agents, factory),
+        };
+        *built = Some((agents, source.clone()));
+        Some(SourceSetup {
+            source,
+            kind: AgentSource::KIND,
+            description: Some(DESCRIPTION.to_owned()),
+            aliases: Vec::new(),
+            groups: GroupRules::default(),
+            identity: IdentityScope::Shared,
+            call_deadline: Some(RunLimits::default().run + LAST_ANSWER),
+        })
+    }
+
+    fn build(&self, agents: &[CallableAgent], factory: &SourceFactory) -> Arc<dyn Source> {
+        self.source.set_agents(agents.to_vec());
+        let settings = StatelessSettings {
+            domain: agents_domain(),
+            config_digest: Digest::new([0; 32]),
+            describe_deadline: DESCRIBE_DEADLINE,
+            known: Some(Arc::new(self.source.manifest())),
+        };
+        let (manifests, clock) = (factory.manifests(), self.clock.clone());
+        StatelessAdapter::new(self.source.clone(), settings, manifests, clock)
+    }
+}
+
+fn callable(config: &Config) -> Vec<CallableAgent> {
+    let agents = config.callable_agents().into_iter();
+    agents
+        .map(|(id, agent)| CallableAgent {
+            id: id.clone(),
+            description: agent.description.clone().unwrap_or_default(),
+            disclosure: Some(disclosure(agent)),
+            limits: RunLimits::default(),
+            is_everybodys: agent.finders(&config.models).next().is_none(),
+        })
+        .collect()
+}
+
+/// An agent of ours is shown its tools by kind, unless it says otherwise.
+fn disclosure(agent: &AgentConfig) -> String {
+    agent.disclosure.clone().unwrap_or_else(|| Disclosures::TYPED.to_owned())
+}
