@@ -51,6 +51,7 @@ mod stop;
 mod surface;
 mod table;
 mod terminal;
+mod threads;
 mod tokens;
 mod tools;
 mod users;
@@ -145,6 +146,7 @@ async fn dispatch(
         Command::Calls(it) => calls::run(it, shared, environment, output).await,
         Command::Logs(it) => logs::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
+        Command::Threads(it) => threads::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Login(it) => accounts::login(it, shared, environment, output).await,
         Command::Logout(it) => accounts::logout(it, shared, environment, output).await,

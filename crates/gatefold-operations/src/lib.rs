@@ -20,6 +20,7 @@ mod past_queries;
 mod people;
 mod request;
 mod state;
+mod threads;
 mod tools;
 
 pub use access_tokens::{AccessTokenList, CreatedAccessToken, RevokedAccess, SignedInClient};
@@ -36,6 +37,7 @@ pub use error::{Fault, OperationError};
 pub use people::{PasswordLink, sign_in_address};
 pub use request::{AppRequest, Request};
 pub use state::{LISTED, StateOperations};
+pub use threads::ThreadRecord;
 pub use tools::{
     Answered, CallAnswer, CallArguments, CallTool, FoundTools, InspectTools, ListTools, ListedTool,
     SearchTools, ToolDefinition, ToolLine,

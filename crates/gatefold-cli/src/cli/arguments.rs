@@ -307,6 +307,59 @@ impl Queries {
     }
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Threads {
+    #[command(subcommand)]
+    pub(crate) act: Option<ThreadAct>,
+    /// Only those with this in their titles
+    #[arg(long, value_name = "WORDS", default_value = "")]
+    pub(crate) search: String,
+    #[command(flatten)]
+    pub(crate) format: Format,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ThreadAct {
+    /// Print what was said
+    #[command(after_long_help = "Example:\n  gatefold threads show 3f9a61")]
+    Show {
+        /// Its id, or the last digits of it
+        id: String,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Give one another title
+    #[command(after_long_help = "Example:\n  gatefold threads rename 3f9a61 'Orders of May'")]
+    Rename {
+        /// Its id, or the last digits of it
+        id: String,
+        title: String,
+        #[command(flatten)]
+        format: Format,
+    },
+    /// Delete one with all that was said
+    #[command(after_long_help = "Example:\n  gatefold threads delete 3f9a61")]
+    Delete {
+        /// Its id, or the last digits of it
+        id: String,
+        #[command(flatten)]
+        format: Format,
+    },
+}
+
+impl Threads {
+    pub(super) fn is_json(&self) -> bool {
+        match &self.act {
+            Some(
+                ThreadAct::Show { format, .. }
+                | ThreadAct::Rename { format, .. }
+                | ThreadAct::Delete { format, .. },
+            ) => format.json,
+            None => self.format.json,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Secret {
     /// Store a secret; its value is asked for, or read from standard input

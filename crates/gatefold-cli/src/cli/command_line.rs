@@ -11,7 +11,7 @@ use super::accounts::{AccountList, Login, Logout};
 use super::approvals::Approvals;
 use super::arguments::{
     Check, Connect, Demo, Disconnect, Doctor, Import, Queries, Secret, Serve, SharedOptions,
-    Status, Stdio, Tools,
+    Status, Stdio, Threads, Tools,
 };
 use super::calls::Calls;
 use super::chat::ChatArguments;
@@ -146,6 +146,12 @@ pub(crate) enum Command {
         after_long_help = "Example:\n  gatefold queries --tool tickets__create_ticket"
     )]
     Queries(Queries),
+    /// List your conversations of `gatefold chat`, show, rename and delete them
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_long_help = "Examples:\n  gatefold threads --search orders\n  gatefold threads show 3f9a61"
+    )]
+    Threads(Threads),
     /// Print what a model is shown, to the byte, and what it costs in tokens
     #[command(after_long_help = "Examples:\n  gatefold surface --table\n  \
                                gatefold surface --diff gateway typed")]
@@ -253,6 +259,7 @@ impl Command {
             Self::Calls(calls) => calls.is_json(),
             Self::Logs(logs) => logs.format.json,
             Self::Queries(queries) => queries.is_json(),
+            Self::Threads(threads) => threads.is_json(),
             Self::Surface(surface) => surface.format.json,
             Self::Index(index) => index.format().json,
             Self::Chat(chat) => chat.json,

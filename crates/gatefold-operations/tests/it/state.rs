@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use gatefold_core::{AgentId, Principal, Timestamp, UserId};
+use gatefold_dispatch::{
+    DataOwner, Journal as _, NewRun, NewRunEvent, NewThread, RunId, RunKind, ThreadId, Threads as _,
+};
 use gatefold_operations::{
     ApprovalFilter, Asker, CallAnswer, CallFilter, DecideApproval, Fault, ListCalls,
     NewAccessToken, OperationError, PastQueryFilter, REASON_BYTES, RevokedAccess, StateOperations,
     Verdict,
 };
+use gatefold_store::{Store, StoreOptions};
 use serde_json::json;
+use serde_json::value::to_raw_value;
 use tempfile::TempDir;
 
 use crate::gateway::{TestApp, call};
@@ -21,6 +26,64 @@ async fn empty() -> (StateOperations, TempDir) {
 
 fn of_ann() -> Asker {
     Asker::Principal(Arc::new(Principal::user(UserId::new("ann"))))
+}
+
+/// A conversation of somebody in which a model once said "Done.".
+async fn begin_thread(state_dir: &std::path::Path, who: &Principal, title: &str) {
+    let store = Store::open(state_dir, StoreOptions::keeping_all()).await.unwrap();
+    let owner = DataOwner::lasting(who);
+    let id = RunId::new(Timestamp::from_millis(1_795_255_020_000), title.len() as u128);
+    let thread = ThreadId::of(id);
+    let new = NewThread { id: thread, owner, title: title.to_owned(), agent: None };
+    store.begin_thread(new).await.unwrap();
+    let (kind, subject) = (RunKind::Agent, String::new());
+    let run = NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) };
+    store.begin(run).await.unwrap();
+    let events = [
+        ("agent_begin", json!({ "said": [{ "text": title }], "limits": {} })),
+        (
+            "agent",
+            json!({ "answered": { "answer": {
+            "message": { "origin": "o", "parts": [{ "text": { "text": "Done.", "raw": null } }], "extra": [] },
+            "stop": "done",
+            "usage": {},
+        } } }),
+        ),
+    ];
+    let events =
+        events.map(|(kind, json)| NewRunEvent { kind, json: to_raw_value(&json).unwrap() });
+    store.append(id, 0, events.into()).await.unwrap();
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_conversation_is_its_persons_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let (local, ann) = (Principal::local(), Principal::user(UserId::new("ann")));
+    begin_thread(folder.path(), &local, "Orders").await;
+    begin_thread(folder.path(), &ann, "Refunds").await;
+    let state = StateOperations::open(folder.path(), Asker::Operator).await.unwrap();
+    let [orders] = state.threads("").await.unwrap().try_into().unwrap();
+    assert_eq!(
+        (orders.title.as_str(), state.threads("refunds").await.unwrap().len()),
+        ("Orders", 0)
+    );
+    let digits = &orders.id[24..];
+    let (_, history) = state.conversation(digits).await.unwrap();
+    let turns = json!(history.unwrap());
+    assert_eq!(turns[0]["user"][0]["text"], "Orders");
+    assert_eq!(turns[1]["round"]["said"]["parts"][0]["text"]["text"], "Done.");
+    assert_eq!(state.rename_thread(digits, " May ").await.unwrap().title, "May");
+    assert_eq!(kind(&state.rename_thread(digits, " ").await.unwrap_err()), "invalid");
+    state.close().await.unwrap();
+
+    let state = StateOperations::open(folder.path(), of_ann()).await.unwrap();
+    assert_eq!(kind(&state.thread(&orders.id).await.unwrap_err()), "not found");
+    assert_eq!(kind(&state.delete_thread(digits).await.unwrap_err()), "not found");
+    let [refunds] = state.threads("").await.unwrap().try_into().unwrap();
+    assert_eq!(state.delete_thread(&refunds.id).await.unwrap(), refunds);
+    assert_eq!(state.threads("").await.unwrap(), []);
+    state.close().await.unwrap();
 }
 
 fn latest(limit: u32) -> ListCalls {
