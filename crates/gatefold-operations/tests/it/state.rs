@@ -44,7 +44,7 @@ async fn begin_thread(state_dir: &std::path::Path, who: &Principal, title: &str)
         (
             "agent",
             json!({ "answered": { "answer": {
-            "message": { "origin": "o", "parts": [{ "text": { "text": "Done.", "raw": null } }], "extra": [] },
+            "message": { "origin": "o", "parts": [{ "text": { "text": "Done.", "raw": null } }], "extra": {} },
             "stop": "done",
             "usage": {},
         } } }),
