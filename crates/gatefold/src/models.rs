@@ -2,7 +2,7 @@
 
 use gatefold_core::Principal;
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
-use gatefold_model::{ModelClient, ModelError, ModelSpec};
+use gatefold_model::{ModelClient, ModelSpec};
 
 use crate::config::{Config, Fault, ModelChoice, ModelConfig};
 
@@ -12,11 +12,9 @@ use crate::config::{Config, Fault, ModelChoice, ModelConfig};
 pub enum ModelChoiceError {
     #[error("there is no model `{name}`\n  help: {hint}")]
     Unknown { name: String, hint: String },
-    /// It is without its key.
+    /// It is without its key, or cannot be asked with what it has.
     #[error("the model `{name}` cannot be used: {fault}")]
     Unusable { name: String, fault: String },
-    #[error("the model `{name}` cannot be used: {error}")]
-    Model { name: String, error: ModelError },
     #[error("no model can be asked")]
     Egress(#[from] EgressError),
 }
@@ -108,5 +106,6 @@ fn client(model: &ModelConfig) -> Result<ModelClient, ModelChoiceError> {
     let egress = Egress::new(settings)?;
     // The operator's file, or the person at the keyboard, named the address.
     let client = ModelClient::new(egress.client_for(Reach::any()), ModelSpec::clone(spec));
-    client.map_err(|error| ModelChoiceError::Model { name: name.clone(), error })
+    let unusable = |fault: String| ModelChoiceError::Unusable { name: name.clone(), fault };
+    client.map_err(|error| unusable(error.to_string()))
 }
