@@ -72,8 +72,18 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         "gatefold-oauth",
         &["rmcp", "sqlx", "axum", "gatefold-config", "gatefold-mcp", "gatefold-store"],
     ),
-    ("gatefold-issuer", &["rmcp", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"]),
-    ("gatefold-store", &["rmcp", "axum", "reqwest", "gatefold-disclose"]),
+    (
+        "gatefold-identity",
+        &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-dispatch"],
+    ),
+    (
+        "gatefold-issuer",
+        &["rmcp", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-oauth", "gatefold-store"],
+    ),
+    (
+        "gatefold-store",
+        &["rmcp", "axum", "reqwest", "gatefold-disclose", "gatefold-issuer", "gatefold-oauth"],
+    ),
     (
         "gatefold-skills",
         &["rmcp", "axum", "reqwest", "sqlx", "gatefold-store", "gatefold-mcp", "gatefold-egress"],

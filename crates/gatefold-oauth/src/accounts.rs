@@ -11,13 +11,13 @@ use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, RefusalCause,
 };
 use gatefold_egress::HttpClient;
+use gatefold_identity::{GrantPlace, Grants};
 use http::HeaderMap;
 use http::header::{HeaderValue, WWW_AUTHENTICATE};
 use reqwest::Url;
 use tokio::time::Instant;
 
 use crate::client::ClientSettings;
-use crate::grant::{GrantPlace, Grants};
 use crate::provider::KnownProvider;
 use crate::sign_in::SignInOptions;
 use crate::{BearerChallenge, SignInError, pkce};

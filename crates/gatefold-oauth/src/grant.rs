@@ -1,19 +1,12 @@
-//! What a sign-in brought, as it is kept, and the port that keeps it.
+//! What a sign-in brought, as it is kept.
 
-use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Domain, Secret, Timestamp, UpstreamIdentity};
+use gatefold_core::{BoxError, Secret, Timestamp};
+use gatefold_identity::{GrantPlace, Grants};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
 
 use crate::address::Address;
 use crate::client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
-
-/// One identity at one source.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct GrantPlace {
-    pub domain: Domain,
-    pub identity: UpstreamIdentity,
-}
 
 /// What one identity may do at one source, as its provider knows it.
 #[derive(Debug, Clone)]
@@ -56,52 +49,13 @@ pub struct KeptGrant {
     pub grant: Grant,
 }
 
-/// Keeps grants, for all processes on one state directory.
-///
-/// A process that wants to refresh a grant takes its lease first. What it writes then counts only
-/// if nobody changed the grant meanwhile.
-pub trait Grants: Send + Sync + 'static {
-    fn read<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<KeptGrant>, BoxError>>;
-
-    /// The number alone, which costs no key.
-    fn generation<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>>;
-
-    /// Writes a grant and ends its lease. With `from`, only over that generation. Returns the new
-    /// generation, or `None` if another one was there.
-    fn write<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        grant: &'a Grant,
-        from: Option<u64>,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>>;
-
-    /// Takes the lease of a generation for `holder`, unless another holder has it now.
-    fn lease<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        generation: u64,
-        holder: &'a str,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> BoxFuture<'a, Result<bool, BoxError>>;
-
-    /// Gives a lease back without a change.
-    fn release<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        holder: &'a str,
-    ) -> BoxFuture<'a, Result<(), BoxError>>;
-
-    /// Returns whether there was one.
-    fn remove<'a>(&'a self, place: &'a GrantPlace) -> BoxFuture<'a, Result<bool, BoxError>>;
-
-    fn places(&self) -> BoxFuture<'_, Result<Vec<GrantPlace>, BoxError>>;
+impl KeptGrant {
+    /// The grant that is kept for a place.
+    pub async fn read(grants: &dyn Grants, place: &GrantPlace) -> Result<Option<Self>, BoxError> {
+        let Some(record) = grants.read(place).await? else { return Ok(None) };
+        let grant = Grant::of_text(&record.text).ok_or("a kept sign-in cannot be read")?;
+        Ok(Some(Self { generation: record.generation, grant }))
+    }
 }
 
 impl Grant {

@@ -52,7 +52,7 @@ pub use client::{ClientSecret, ClientSettings, OAuthClient, TokenAuth};
 pub use device::DeviceCode;
 pub use discovery::{Discovery, discover};
 pub use error::{Refused, SignInError};
-pub use grant::{Grant, GrantPlace, Grants, KeptGrant, Tokens};
+pub use grant::{Grant, KeptGrant, Tokens};
 pub use metadata::{ResourceMetadata, ServerMetadata};
 pub use openid::{AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit};
 pub use provider::{KnownProvider, ProviderAddresses, ProviderPlace};

@@ -5,7 +5,8 @@ use std::time::Duration;
 use gatefold::config::{SourceConfig, SourceSection};
 use gatefold_core::{Domain, Principal, Timestamp, UpstreamIdentity, UserId};
 use gatefold_dispatch::IdentityScope;
-use gatefold_oauth::{Grant, GrantPlace, SignInError, SignInNeed, SiteSettings, revoke};
+use gatefold_identity::{GrantPlace, Grants as _};
+use gatefold_oauth::{Grant, SignInError, SignInNeed, SiteSettings, revoke};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -163,7 +164,7 @@ impl AppOperations<'_> {
     /// Seals the kept sign-ins under new keys, and returns how many there are.
     pub async fn rotate_keys(&self) -> Result<usize, OperationError> {
         self.asker.require_operator("change the keys of sign-ins")?;
-        Ok(self.app.accounts().table().rotate().await?)
+        Ok(self.app.accounts().grants().rotate().await?)
     }
 
     /// Finds a source by its name in the configuration, or by its domain.

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use gatefold_core::{Domain, Secret, Timestamp, UpstreamIdentity, UserId};
+use gatefold_identity::{GrantPlace, GrantRecord, Grants, StoreAnswer};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 use tokio::sync::Mutex;
@@ -59,20 +60,6 @@ const ALL: &str = "SELECT source, identity, generation, key, nonce, sealed FROM 
 const RESEAL: &str = "
     UPDATE grants SET key = ?3, nonce = ?4, sealed = ?5 WHERE source = ?1 AND identity = ?2";
 
-/// Where a grant belongs: a source, and whose it is there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GrantKey {
-    pub source: Domain,
-    pub identity: UpstreamIdentity,
-}
-
-/// A grant as text, with its generation.
-#[derive(Debug, Clone)]
-pub struct GrantText {
-    pub generation: u64,
-    pub text: Secret,
-}
-
 /// The table of grants, with the keys that open it. Clones share them.
 #[derive(Clone)]
 pub struct GrantTable {
@@ -90,127 +77,118 @@ impl Store {
     }
 }
 
-impl GrantTable {
-    pub async fn read(&self, key: &GrantKey) -> Result<Option<GrantText>, StoreError> {
-        let store = self.store.inner();
-        let mut connection = store.connection().await;
-        let row = sqlx::query(READ)
-            .bind(key.source.as_str())
-            .bind(key.identity_text())
-            .fetch_optional(&mut *connection)
-            .await;
-        let row = row.and_then(|row| row.as_ref().map(SealedGrant::read).transpose());
-        let Some(kept) = row.map_err(|source| store.error(source))? else { return Ok(None) };
-        drop(connection);
-        self.root.ready().await?;
-        let mut connection = store.connection().await;
-        let generation = kept.generation.cast_unsigned();
-        let opener = self.sealer(&mut connection, kept.data_key).await?;
-        let text = kept.opened(&opener, key).and_then(|text| String::from_utf8(text).ok());
-        let text = text.map(Secret::new).ok_or_else(|| self.damaged())?;
-        Ok(Some(GrantText { generation, text }))
-    }
-
-    /// The generation alone, which needs no key.
-    pub async fn generation(&self, key: &GrantKey) -> Result<Option<u64>, StoreError> {
-        let generation: Option<i64> = sqlx::query_scalar(GENERATION)
-            .bind(key.source.as_str())
-            .bind(key.identity_text())
-            .fetch_optional(&mut *self.store.inner().connection().await)
-            .await
-            .map_err(|source| self.store.inner().error(source))?;
-        Ok(generation.map(i64::cast_unsigned))
-    }
-
-    /// Writes a grant and ends its lease. With `from`, only over that generation. Returns the new
-    /// generation, or None if another one was there.
-    pub async fn write(
-        &self,
-        key: &GrantKey,
-        text: &Secret,
-        from: Option<u64>,
-    ) -> Result<Option<u64>, StoreError> {
-        let store = self.store.inner();
-        let data_key = self.current().await?;
-        let write = async {
+impl Grants for GrantTable {
+    fn read<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, Option<GrantRecord>> {
+        Box::pin(async move {
+            let store = self.store.inner();
             let mut connection = store.connection().await;
-            // Immediate, because another process may write the same row.
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let before: Option<i64> = sqlx::query_scalar(GENERATION)
-                .bind(key.source.as_str())
-                .bind(key.identity_text())
-                .fetch_optional(&mut *transaction)
-                .await?;
-            let is_other = from.is_some_and(|from| before != Some(from.cast_signed()));
-            if is_other {
-                return Ok(Written::Other);
-            }
-            let count: i64 = sqlx::query_scalar(COUNT).fetch_one(&mut *transaction).await?;
-            if before.is_none() && count >= GRANTS {
-                return Ok(Written::Full);
-            }
-            // A deletion leaves no trace, so the date is what later ones are above.
-            let generation = millis(store.now()).max(before.unwrap_or(0).saturating_add(1));
-            let place = key.place(generation);
-            let sealed = match data_key.sealer.seal(text.expose().as_bytes().to_vec(), &place) {
-                Ok(sealed) => sealed,
-                Err(error) => return Ok(Written::Failed(error)),
-            };
-            bound(WRITE, key)
-                .bind(generation)
-                .bind(data_key.id)
-                .bind(&sealed.nonce[..])
-                .bind(sealed.body)
-                .execute(&mut *transaction)
-                .await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(Written::As(generation))
-        };
-        match write.await.map_err(|source| store.error(source))? {
-            Written::As(generation) => Ok(Some(generation.cast_unsigned())),
-            Written::Other => Ok(None),
-            Written::Full => Err(StoreError::TooManyGrants { limit: GRANTS }),
-            Written::Failed(error) => Err(error),
-        }
+            let row = bound(READ, place).fetch_optional(&mut *connection).await;
+            let row = row.and_then(|row| row.as_ref().map(SealedGrant::read).transpose());
+            let Some(kept) = row.map_err(|source| store.error(source))? else { return Ok(None) };
+            drop(connection);
+            self.root.ready().await?;
+            let mut connection = store.connection().await;
+            let generation = kept.generation.cast_unsigned();
+            let opener = self.sealer(&mut connection, kept.data_key).await?;
+            let text = kept.opened(&opener, place).and_then(|text| String::from_utf8(text).ok());
+            let text = text.map(Secret::new).ok_or_else(|| self.damaged())?;
+            Ok(Some(GrantRecord { generation, text }))
+        })
     }
 
-    /// Takes the lease of a generation, unless another holder has it at `now`.
-    pub async fn lease(
-        &self,
-        key: &GrantKey,
+    fn generation<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, Option<u64>> {
+        Box::pin(async move {
+            let store = self.store.inner();
+            let found = read_generation(&mut *store.connection().await, place).await;
+            Ok(found.map_err(|source| store.error(source))?.map(i64::cast_unsigned))
+        })
+    }
+
+    fn write<'a>(
+        &'a self,
+        place: &'a GrantPlace,
+        text: &'a Secret,
+        from: Option<u64>,
+    ) -> StoreAnswer<'a, Option<u64>> {
+        Box::pin(async move {
+            let store = self.store.inner();
+            let data_key = self.current().await?;
+            let write = async {
+                let mut connection = store.connection().await;
+                // Immediate, because another process may write the same row.
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let before = read_generation(&mut transaction, place).await?;
+                let is_other = from.is_some_and(|from| before != Some(from.cast_signed()));
+                if is_other {
+                    return Ok(Written::Other);
+                }
+                let count: i64 = sqlx::query_scalar(COUNT).fetch_one(&mut *transaction).await?;
+                if before.is_none() && count >= GRANTS {
+                    return Ok(Written::Full);
+                }
+                // A deletion leaves no trace, so the date is what later ones are above.
+                let generation = millis(store.now()).max(before.unwrap_or(0).saturating_add(1));
+                let bytes = text.expose().as_bytes().to_vec();
+                let sealed = match data_key.sealer.seal(bytes, &associated(place, generation)) {
+                    Ok(sealed) => sealed,
+                    Err(error) => return Ok(Written::Failed(error)),
+                };
+                bound(WRITE, place)
+                    .bind(generation)
+                    .bind(data_key.id)
+                    .bind(&sealed.nonce[..])
+                    .bind(sealed.body)
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(Written::As(generation))
+            };
+            match write.await.map_err(|source| store.error(source))? {
+                Written::As(generation) => Ok(Some(generation.cast_unsigned())),
+                Written::Other => Ok(None),
+                Written::Full => Err(StoreError::TooManyGrants { limit: GRANTS }.into()),
+                Written::Failed(error) => Err(error.into()),
+            }
+        })
+    }
+
+    fn lease<'a>(
+        &'a self,
+        place: &'a GrantPlace,
         generation: u64,
-        holder: &str,
+        holder: &'a str,
         now: Timestamp,
         until: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let query = bound(LEASE, key)
+    ) -> StoreAnswer<'a, bool> {
+        let query = bound(LEASE, place)
             .bind(generation.cast_signed())
             .bind(holder)
             .bind(millis(now))
             .bind(millis(until));
-        Ok(self.changed(query).await? > 0)
+        Box::pin(async move { Ok(self.changed(query).await? > 0) })
     }
 
-    pub async fn release(&self, key: &GrantKey, holder: &str) -> Result<(), StoreError> {
-        self.changed(bound(RELEASE, key).bind(holder)).await.map(drop)
+    fn release<'a>(&'a self, place: &'a GrantPlace, holder: &'a str) -> StoreAnswer<'a, ()> {
+        let query = bound(RELEASE, place).bind(holder);
+        Box::pin(async move { Ok(self.changed(query).await.map(drop)?) })
     }
 
-    /// Returns whether there was one.
-    pub async fn remove(&self, key: &GrantKey) -> Result<bool, StoreError> {
-        Ok(self.changed(bound(REMOVE, key)).await? > 0)
+    fn remove<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, bool> {
+        Box::pin(async move { Ok(self.changed(bound(REMOVE, place)).await? > 0) })
     }
 
-    pub async fn places(&self) -> Result<Vec<GrantKey>, StoreError> {
-        let rows: Vec<(String, String)> = sqlx::query_as(PLACES)
-            .fetch_all(&mut *self.store.inner().connection().await)
-            .await
-            .map_err(|source| self.store.inner().error(source))?;
-        Ok(rows
-            .into_iter()
-            .filter_map(|(source, identity)| GrantKey::of(&source, &identity))
-            .collect())
+    fn places(&self) -> StoreAnswer<'_, Vec<GrantPlace>> {
+        Box::pin(async move {
+            let store = self.store.inner();
+            let rows = sqlx::query(PLACES).fetch_all(&mut *store.connection().await).await;
+            let places = rows
+                .and_then(|rows| rows.iter().filter_map(|row| place(row).transpose()).collect());
+            Ok(places.map_err(|source| store.error(source))?)
+        })
     }
+}
 
+impl GrantTable {
     /// Seals everything anew: under a new data key, and under a new root key if that is our own
     /// file. Returns the number of grants.
     pub async fn rotate(&self) -> Result<usize, StoreError> {
@@ -229,13 +207,13 @@ impl GrantTable {
         let rows = rows.map_err(|source| store.error(source))?;
         for row in &rows {
             let failed = |source| store.error(source);
-            let Some(key) = GrantKey::read(row).map_err(failed)? else { continue };
+            let Some(place) = place(row).map_err(failed)? else { continue };
             let kept = SealedGrant::read(row).map_err(failed)?;
-            let place = key.place(kept.generation);
+            let associated = associated(&place, kept.generation);
             let opener = self.sealer(&mut transaction, kept.data_key).await?;
-            let text = kept.opened(&opener, &key).ok_or_else(|| self.damaged())?;
-            let anew = fresh.sealer.seal(text, &place)?;
-            bound(RESEAL, &key)
+            let text = kept.opened(&opener, &place).ok_or_else(|| self.damaged())?;
+            let anew = fresh.sealer.seal(text, &associated)?;
+            bound(RESEAL, &place)
                 .bind(id)
                 .bind(&anew.nonce[..])
                 .bind(anew.body)
@@ -338,9 +316,10 @@ impl SealedGrant {
     }
 
     /// Its text. None if it was altered, or belongs elsewhere.
-    fn opened(self, sealer: &Sealer, key: &GrantKey) -> Option<Vec<u8>> {
+    fn opened(self, sealer: &Sealer, place: &GrantPlace) -> Option<Vec<u8>> {
         let nonce = self.nonce.try_into().ok()?;
-        sealer.open(SealedText { nonce, body: self.body }, &key.place(self.generation))
+        let associated = associated(place, self.generation);
+        sealer.open(SealedText { nonce, body: self.body }, &associated)
     }
 }
 
@@ -351,34 +330,38 @@ enum Written {
     Failed(StoreError),
 }
 
-impl GrantKey {
-    fn identity_text(&self) -> String {
-        self.identity.user().map_or_else(String::new, |user| format!("user:{user}"))
-    }
+async fn read_generation(
+    connection: &mut SqliteConnection,
+    place: &GrantPlace,
+) -> sqlx::Result<Option<i64>> {
+    let row = bound(GENERATION, place).fetch_optional(connection).await?;
+    row.map(|row| row.try_get("generation")).transpose()
+}
 
-    /// None for a row that is none of ours.
-    fn read(row: &SqliteRow) -> sqlx::Result<Option<Self>> {
-        Ok(Self::of(row.try_get("source")?, row.try_get("identity")?))
-    }
+/// The place of a row. None for one that is none of ours.
+fn place(row: &SqliteRow) -> sqlx::Result<Option<GrantPlace>> {
+    let (source, identity): (&str, &str) = (row.try_get("source")?, row.try_get("identity")?);
+    let identity = match (identity, identity.strip_prefix("user:")) {
+        ("", _) => Some(UpstreamIdentity::Shared),
+        (_, user) => user.map(|user| UpstreamIdentity::User(UserId::new(user))),
+    };
+    let domain = Domain::parse(source).ok();
+    Ok(domain.zip(identity).map(|(domain, identity)| GrantPlace { domain, identity }))
+}
 
-    fn of(source: &str, identity: &str) -> Option<Self> {
-        let identity = match identity {
-            "" => UpstreamIdentity::Shared,
-            user => UpstreamIdentity::User(UserId::new(user.strip_prefix("user:")?)),
-        };
-        Some(Self { source: Domain::parse(source).ok()?, identity })
-    }
+fn identity_text(place: &GrantPlace) -> String {
+    place.identity.user().map_or_else(String::new, |user| format!("user:{user}"))
+}
 
-    /// What a grant is bound to besides its key.
-    fn place(&self, generation: i64) -> Vec<u8> {
-        let (source, identity) = (self.source.as_str(), self.identity_text());
-        format!("grant\0{source}\0{identity}\0{generation}").into_bytes()
-    }
+/// What a grant is bound to besides its key.
+fn associated(place: &GrantPlace, generation: i64) -> Vec<u8> {
+    let (source, identity) = (place.domain.as_str(), identity_text(place));
+    format!("grant\0{source}\0{identity}\0{generation}").into_bytes()
 }
 
 fn bound<'q>(
     sql: &'static str,
-    key: &GrantKey,
+    place: &GrantPlace,
 ) -> sqlx::query::Query<'q, sqlx::Sqlite, sqlx::sqlite::SqliteArguments> {
-    sqlx::query(sql).bind(key.source.as_str().to_owned()).bind(key.identity_text())
+    sqlx::query(sql).bind(place.domain.as_str().to_owned()).bind(identity_text(place))
 }

@@ -53,9 +53,7 @@ pub use containers::containers_left_behind;
 pub use digests::DigestKey;
 pub use error::StoreError;
 pub use gatefold_dispatch::{ApprovalFilter, ApprovalRecord};
-pub use grants::{
-    GrantKey, GrantTable, GrantText, KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret,
-};
+pub use grants::{GrantTable, KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret};
 pub use health::{Health, examine};
 pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};

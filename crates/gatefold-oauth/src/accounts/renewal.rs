@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use gatefold_core::BoxError;
 use gatefold_dispatch::{CredentialError, CredentialSet};
+use gatefold_identity::GrantPlace;
 use tokio::time::{Instant, sleep};
 
 use super::entry::{AccountEntry, AccountState, LiveToken};
 use super::{AccountsInner, SignInNeed, SiteSettings, TokenExchange, told};
 use crate::SignInError;
 use crate::endpoint::Endpoints;
-use crate::grant::{Grant, GrantPlace, KeptGrant, Tokens};
+use crate::grant::{Grant, KeptGrant, Tokens};
 use crate::sign_in::SignIn;
 use crate::token::TokenEndpoint;
 
@@ -163,7 +164,7 @@ impl Renewal<'_> {
     /// The grant for the source's present address. A token goes to no other than the one that it was
     /// given for.
     async fn kept(&self) -> Result<Option<KeptGrant>, CredentialError> {
-        let kept = self.inner.grants.read(self.place).await.map_err(store)?;
+        let kept = KeptGrant::read(&*self.inner.grants, self.place).await.map_err(store)?;
         Ok(kept.filter(|kept| kept.grant.site == self.site.url.as_str()))
     }
 
@@ -239,7 +240,7 @@ impl Renewal<'_> {
         let tokens = grant.tokens.as_ref().expect("it was refreshed");
         let mut failure = None;
         for _ in 0..WRITES {
-            match self.inner.grants.write(self.place, &grant, Some(kept.generation)).await {
+            match self.write(kept, &grant).await {
                 Ok(Some(generation)) => {
                     let token = self.live(tokens, Some(kept));
                     let generation = Some(generation);
@@ -255,6 +256,11 @@ impl Renewal<'_> {
         Ok(Refreshed::Usable(self.live(tokens, Some(kept))))
     }
 
+    /// Writes a grant over the one that was read. Returns its generation, or None if another one is there.
+    async fn write(&self, kept: &KeptGrant, grant: &Grant) -> Result<Option<u64>, BoxError> {
+        self.inner.grants.write(self.place, &grant.to_text(), Some(kept.generation)).await
+    }
+
     /// Notes that somebody has to sign in again. Returns false if the grant has changed meanwhile.
     async fn lapse(&self, kept: &KeptGrant) -> Result<bool, CredentialError> {
         let is_leased = self.lease(kept, &self.inner.holder()).await?;
@@ -263,7 +269,7 @@ impl Renewal<'_> {
 
     async fn lapse_leased(&self, kept: &KeptGrant) -> Result<bool, CredentialError> {
         let grant = Grant { tokens: None, ..kept.grant.clone() };
-        let written = self.inner.grants.write(self.place, &grant, Some(kept.generation)).await;
+        let written = self.write(kept, &grant).await;
         self.entry.set(AccountState::Unread);
         Ok(written.map_err(store)?.is_some())
     }
@@ -292,8 +298,7 @@ impl Renewal<'_> {
         // A refresh under way must not find its grant changed, or its token would be lost. If one
         // is, the scopes are noted the next time.
         if grant.wanted != kept.grant.wanted && self.lease(&kept, &self.inner.holder()).await? {
-            let written = self.inner.grants.write(self.place, &grant, Some(kept.generation)).await;
-            written.map_err(store)?;
+            self.write(&kept, &grant).await.map_err(store)?;
             self.entry.set(AccountState::Unread);
         }
         let (name, rights) = (&self.site.name, listed(scopes));

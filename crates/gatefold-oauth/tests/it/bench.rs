@@ -5,16 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Clock as _, Domain, ManualClock, Timestamp, UpstreamIdentity};
+use gatefold_core::{Clock as _, Domain, ManualClock, Secret, Timestamp, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials as _, IdentityScope,
     RefusalCause,
 };
 use gatefold_egress::{Egress, HttpClient, PrivateNetworks, Reach, Settings};
+use gatefold_identity::{GrantPlace, GrantRecord, Grants, StoreAnswer};
 use gatefold_oauth::{
-    Accounts, BearerChallenge, ClientSettings, Grant, GrantPlace, Grants, KeptGrant, KnownProvider,
-    Redirect, RedirectAnswer, SignIn, SignInError, SignInNeed, SignInOptions, SiteSettings,
+    Accounts, BearerChallenge, ClientSettings, Grant, KeptGrant, KnownProvider, Redirect,
+    RedirectAnswer, SignIn, SignInError, SignInNeed, SignInOptions, SiteSettings,
 };
 use gatefold_testkit::Provider;
 use tokio::time::Instant;
@@ -33,7 +33,7 @@ pub(crate) struct MemoryGrants {
 
 #[derive(Clone)]
 struct Row {
-    kept: KeptGrant,
+    kept: GrantRecord,
     lease: Option<(String, Timestamp)>,
 }
 
@@ -46,23 +46,12 @@ impl MemoryGrants {
 }
 
 impl Grants for MemoryGrants {
-    fn read<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<KeptGrant>, BoxError>> {
-        let row = self.rows.lock().unwrap().get(place).cloned();
-        // As the store writes it.
-        let kept = row.map(|row| KeptGrant {
-            generation: row.kept.generation,
-            grant: Grant::of_text(&row.kept.grant.to_text()).unwrap(),
-        });
+    fn read<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, Option<GrantRecord>> {
+        let kept = self.rows.lock().unwrap().get(place).map(|row| row.kept.clone());
         async move { Ok(kept) }.boxed()
     }
 
-    fn generation<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
+    fn generation<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, Option<u64>> {
         let generation = self.rows.lock().unwrap().get(place).map(|row| row.kept.generation);
         async move { Ok(generation) }.boxed()
     }
@@ -70,16 +59,16 @@ impl Grants for MemoryGrants {
     fn write<'a>(
         &'a self,
         place: &'a GrantPlace,
-        grant: &'a Grant,
+        text: &'a Secret,
         from: Option<u64>,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
+    ) -> StoreAnswer<'a, Option<u64>> {
         let mut rows = self.rows.lock().unwrap();
         let before = rows.get(place).map(|row| row.kept.generation);
         let written = if from.is_some_and(|from| before != Some(from)) {
             None
         } else {
             let generation = self.next();
-            let kept = KeptGrant { generation, grant: grant.clone() };
+            let kept = GrantRecord { generation, text: text.clone() };
             rows.insert(place.clone(), Row { kept, lease: None });
             Some(generation)
         };
@@ -93,7 +82,7 @@ impl Grants for MemoryGrants {
         holder: &'a str,
         now: Timestamp,
         until: Timestamp,
-    ) -> BoxFuture<'a, Result<bool, BoxError>> {
+    ) -> StoreAnswer<'a, bool> {
         let mut rows = self.rows.lock().unwrap();
         let row = rows.get_mut(place).filter(|row| row.kept.generation == generation);
         let free = row.filter(|row| {
@@ -103,11 +92,7 @@ impl Grants for MemoryGrants {
         async move { Ok(leased) }.boxed()
     }
 
-    fn release<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        holder: &'a str,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
+    fn release<'a>(&'a self, place: &'a GrantPlace, holder: &'a str) -> StoreAnswer<'a, ()> {
         let mut rows = self.rows.lock().unwrap();
         let row = rows.get_mut(place);
         if let Some(row) =
@@ -118,12 +103,12 @@ impl Grants for MemoryGrants {
         async { Ok(()) }.boxed()
     }
 
-    fn remove<'a>(&'a self, place: &'a GrantPlace) -> BoxFuture<'a, Result<bool, BoxError>> {
+    fn remove<'a>(&'a self, place: &'a GrantPlace) -> StoreAnswer<'a, bool> {
         let was_there = self.rows.lock().unwrap().remove(place).is_some();
         async move { Ok(was_there) }.boxed()
     }
 
-    fn places(&self) -> BoxFuture<'_, Result<Vec<GrantPlace>, BoxError>> {
+    fn places(&self) -> StoreAnswer<'_, Vec<GrantPlace>> {
         let places = self.rows.lock().unwrap().keys().cloned().collect();
         async move { Ok(places) }.boxed()
     }
@@ -195,7 +180,7 @@ impl Bench {
             settings: oauth,
             known,
             challenge,
-            earlier: self.grants.read(&Self::place()).await.unwrap().map(|kept| kept.grant),
+            earlier: self.kept().await.map(|kept| kept.grant),
             clock: self.clock.clone(),
         };
         SignIn::begin(options, Instant::now() + SOON).await
@@ -230,7 +215,16 @@ impl Bench {
     /// Signs in and keeps the grant.
     pub(crate) async fn sign_in(&self, place: &GrantPlace) {
         let grant = self.signed_in(ClientSettings::default()).await.unwrap();
-        self.grants.write(place, &grant, None).await.unwrap();
+        self.keep(place, &grant).await;
+    }
+
+    pub(crate) async fn keep(&self, place: &GrantPlace, grant: &Grant) {
+        self.grants.write(place, &grant.to_text(), None).await.unwrap();
+    }
+
+    /// The grant that everybody shares.
+    pub(crate) async fn kept(&self) -> Option<KeptGrant> {
+        KeptGrant::read(&*self.grants, &Self::place()).await.unwrap()
     }
 }
 
@@ -267,7 +261,7 @@ pub(crate) async fn after_refusal_of(
 ) -> Result<Option<String>, CredentialError> {
     let carried = carried.map(|value| gatefold_dispatch::Credential {
         name: "authorization".to_owned(),
-        value: gatefold_core::Secret::new(value),
+        value: Secret::new(value),
     });
     let refusal = CredentialRefusal {
         carried: carried.into_iter().collect(),

@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold_core::UpstreamIdentity;
 use gatefold_dispatch::RefusalCause;
-use gatefold_oauth::{Accounts, Grants as _};
+use gatefold_identity::Grants as _;
+use gatefold_oauth::Accounts;
 
 use crate::bench::{Bench, after_refusal, pass, token};
 

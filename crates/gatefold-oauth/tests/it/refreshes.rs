@@ -5,7 +5,8 @@ use std::time::Duration;
 use futures::future::join_all;
 use gatefold_core::{UpstreamIdentity, UserId};
 use gatefold_dispatch::{IdentityScope, RefusalCause};
-use gatefold_oauth::{Grants as _, SiteSettings};
+use gatefold_identity::Grants as _;
+use gatefold_oauth::SiteSettings;
 
 use crate::bench::{Bench, after_refusal, pass, token};
 
@@ -172,7 +173,7 @@ async fn further_scopes_are_asked_for_beside_the_earlier_ones() {
     // What the sign-in gave is as good as before.
     assert_eq!(token(&accounts, &SHARED).await.unwrap(), carried);
     bench.sign_in(&Bench::place()).await;
-    let kept = bench.grants.read(&Bench::place()).await.unwrap().unwrap();
+    let kept = bench.kept().await.unwrap();
     assert_eq!(kept.grant.scopes, ["read", "write", "delete"]);
     assert!(kept.grant.wanted.is_empty());
 }

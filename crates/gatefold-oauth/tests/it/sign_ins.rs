@@ -2,8 +2,8 @@
 
 use gatefold_core::{Secret, UpstreamIdentity};
 use gatefold_oauth::{
-    ClientSecret, ClientSettings, Grants as _, KnownProvider, ProviderAddresses, ProviderPlace,
-    Redirect, RedirectAnswer, SignInNeed, SiteSettings,
+    ClientSecret, ClientSettings, KnownProvider, ProviderAddresses, ProviderPlace, Redirect,
+    RedirectAnswer, SignInNeed, SiteSettings,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -245,7 +245,7 @@ async fn a_configured_client_registers_nothing() {
     assert_eq!(grant.client.id, "configured");
     assert_eq!(grant.scopes, ["read"]);
     assert_eq!(bench.provider.counts().registrations, 0);
-    bench.grants.write(&Bench::place(), &grant, None).await.unwrap();
+    bench.keep(&Bench::place(), &grant).await;
     let carried = token(&bench.process(), &UpstreamIdentity::Shared).await.unwrap();
     assert!(carried.is_some());
 }
@@ -277,7 +277,7 @@ async fn a_client_with_a_new_secret_needs_no_new_sign_in() {
     });
     let grant = bench.signed_in_at(Some(known.clone()), with("old")).await.unwrap();
     assert_eq!(grant.resource, None);
-    bench.grants.write(&Bench::place(), &grant, None).await.unwrap();
+    bench.keep(&Bench::place(), &grant).await;
     bench.provider.change(|rules| rules.client_secret = Some("new".to_owned()));
     crate::bench::pass(&bench, std::time::Duration::from_secs(3600));
     let site = SiteSettings { oauth: with("new"), known: Some(known), ..bench.site() };

@@ -10,18 +10,18 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Clock, Domain, Timestamp, UpstreamIdentity};
+use gatefold_core::{Clock, Domain, UpstreamIdentity};
 use gatefold_dispatch::{
     CredentialError, CredentialRefusal, CredentialSet, Credentials, IdentityScope, SignInLink,
 };
 use gatefold_egress::{Egress, Reach};
+use gatefold_identity::{GrantPlace, Grants as _};
 use gatefold_mcp::answer_to_stranger;
 use gatefold_oauth::{
-    Accounts, BearerChallenge, Grant, GrantPlace, Grants, KeptGrant, SignIn, SignInError,
-    SignInNeed, SignInOptions, SiteSettings,
+    Accounts, BearerChallenge, Grant, KeptGrant, SignIn, SignInError, SignInNeed, SignInOptions,
+    SiteSettings,
 };
-use gatefold_store::{GrantKey, GrantTable};
-
+use gatefold_store::GrantTable;
 use http::StatusCode;
 use tokio::time::Instant;
 
@@ -56,19 +56,13 @@ pub struct SourceAccounts {
 
 impl SourceAccounts {
     pub(super) fn new(grants: GrantTable, clock: Arc<dyn Clock>) -> Result<Self, SignInError> {
-        let kept = Arc::new(KeptGrants(grants.clone()));
-        let accounts = Accounts::new(kept, clock.clone())?;
+        let accounts = Accounts::new(Arc::new(grants.clone()), clock.clone())?;
         Ok(Self { grants, accounts, links: Arc::default(), clock })
     }
 
     /// The table in which sign-ins are kept.
-    pub fn table(&self) -> &GrantTable {
+    pub fn grants(&self) -> &GrantTable {
         &self.grants
-    }
-
-    /// The port through which sign-ins are kept.
-    pub fn grants(&self) -> Arc<dyn Grants> {
-        Arc::new(KeptGrants(self.grants.clone()))
     }
 
     pub fn clock(&self) -> Arc<dyn Clock> {
@@ -83,12 +77,13 @@ impl SourceAccounts {
 
     /// The sign-in that is kept for a place.
     pub async fn kept(&self, place: &GrantPlace) -> Result<Option<KeptGrant>, SignInError> {
-        self.grants().read(place).await.map_err(SignInError::Store)
+        KeptGrant::read(&self.grants, place).await.map_err(SignInError::Store)
     }
 
     /// Keeps a sign-in, instead of the one before.
     pub async fn keep(&self, place: &GrantPlace, grant: &Grant) -> Result<(), SignInError> {
-        self.grants().write(place, grant, None).await.map(drop).map_err(SignInError::Store)
+        let written = self.grants.write(place, &grant.to_text(), None).await;
+        written.map(drop).map_err(SignInError::Store)
     }
 
     /// Begins a sign-in. None if the source answers without one.
@@ -256,74 +251,6 @@ impl Credentials for LayeredCredentials {
             let (site, place) =
                 site.ok_or_else(|| CredentialError::new("nobody signs in to it"))?;
             self.own.links.link(&self.own, &site, &place).await
-        }
-        .boxed()
-    }
-}
-
-/// Keeps grants in the store's sealed table.
-struct KeptGrants(GrantTable);
-
-fn key(place: &GrantPlace) -> GrantKey {
-    GrantKey { source: place.domain.clone(), identity: place.identity.clone() }
-}
-
-impl Grants for KeptGrants {
-    fn read<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<KeptGrant>, BoxError>> {
-        async move {
-            let Some(kept) = self.0.read(&key(place)).await? else { return Ok(None) };
-            let grant = Grant::of_text(&kept.text).ok_or("a kept sign-in cannot be read")?;
-            Ok(Some(KeptGrant { generation: kept.generation, grant }))
-        }
-        .boxed()
-    }
-
-    fn generation<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
-        async move { Ok(self.0.generation(&key(place)).await?) }.boxed()
-    }
-
-    fn write<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        grant: &'a Grant,
-        from: Option<u64>,
-    ) -> BoxFuture<'a, Result<Option<u64>, BoxError>> {
-        async move { Ok(self.0.write(&key(place), &grant.to_text(), from).await?) }.boxed()
-    }
-
-    fn lease<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        generation: u64,
-        holder: &'a str,
-        now: Timestamp,
-        until: Timestamp,
-    ) -> BoxFuture<'a, Result<bool, BoxError>> {
-        async move { Ok(self.0.lease(&key(place), generation, holder, now, until).await?) }.boxed()
-    }
-
-    fn release<'a>(
-        &'a self,
-        place: &'a GrantPlace,
-        holder: &'a str,
-    ) -> BoxFuture<'a, Result<(), BoxError>> {
-        async move { Ok(self.0.release(&key(place), holder).await?) }.boxed()
-    }
-
-    fn remove<'a>(&'a self, place: &'a GrantPlace) -> BoxFuture<'a, Result<bool, BoxError>> {
-        async move { Ok(self.0.remove(&key(place)).await?) }.boxed()
-    }
-
-    fn places(&self) -> BoxFuture<'_, Result<Vec<GrantPlace>, BoxError>> {
-        async move {
-            let places = self.0.places().await?.into_iter();
-            Ok(places.map(|it| GrantPlace { domain: it.source, identity: it.identity }).collect())
         }
         .boxed()
     }

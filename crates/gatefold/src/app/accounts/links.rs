@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use gatefold_dispatch::{CredentialError, SignInLink};
-use gatefold_oauth::{BrowserSignIn, Grant, GrantPlace, SignInError, SiteSettings};
+use gatefold_identity::GrantPlace;
+use gatefold_oauth::{BrowserSignIn, Grant, SignInError, SiteSettings};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
