@@ -1,6 +1,7 @@
 //! Requests for a code (RFC 6749, section 4.1.1; OAuth 2.1, section 4.1.1).
 
 use gatefold_core::{DrawnToken, TokenKind};
+use gatefold_identity::{BrowserSession, CodeRecord, Consent, KeepOutcome, Resource, Scopes};
 
 use crate::IssuerError;
 use crate::clients::{Client, ClientId};
@@ -9,8 +10,6 @@ use crate::families::CODE_LIFE;
 use crate::form::{FormFault, Parameters, with_parameters};
 use crate::redirect::RedirectUri;
 use crate::state::IssuerState;
-use crate::store::{BrowserSession, CodeRecord, KeepOutcome};
-use crate::targets::{Resource, Scopes};
 
 /// How often to draw another id for a code if one is taken.
 const DRAWS: usize = 4;
@@ -159,19 +158,22 @@ impl AuthorizationRequest {
         scopes: Scopes,
     ) -> Result<String, IssuerError> {
         let now = issuer.clock.now();
+        let consent = Consent {
+            user: session.user.clone(),
+            provided: session.provided.clone(),
+            client: self.client.id.clone(),
+            client_name: self.client.name.clone(),
+            resource: self.resource.clone(),
+            scopes,
+        };
         for _ in 0..DRAWS {
             let drawn = DrawnToken::draw(TokenKind::Code).map_err(IssuerError::Random)?;
             let code = CodeRecord {
                 id: drawn.id,
                 hash: drawn.hash,
-                user: session.user.clone(),
-                provided: session.provided.clone(),
-                client: self.client.id.clone(),
-                client_name: self.client.name.clone(),
+                consent: consent.clone(),
                 redirect: self.redirect.as_str().to_owned(),
                 challenge: self.challenge.clone(),
-                resource: self.resource.clone(),
-                scopes,
                 expires_at: now.plus(CODE_LIFE),
             };
             match issuer.store.keep_code(code, now).await.map_err(IssuerError::Store)? {
@@ -180,7 +182,7 @@ impl AuthorizationRequest {
                     let why = "too many sign-ins are under way";
                     return Ok(self.refused(issuer, "temporarily_unavailable", why));
                 }
-                KeepOutcome::Yes => {}
+                KeepOutcome::Kept => {}
             }
             if self.client.host.is_none() {
                 let noted = issuer.store.note_client_use(&self.client.id, now).await;
@@ -226,7 +228,7 @@ impl IssuerState {
         };
         let client = match &asker.id {
             ClientId::Registered(id) => {
-                let record = self.store.registered(id, self.clock.now()).await;
+                let record = self.store.registered_client(id, self.clock.now()).await;
                 let record = record.map_err(IssuerError::Store)?;
                 let never = || unknown("It has never registered here, or too long ago.".to_owned());
                 record.map(Client::from).ok_or_else(never)?

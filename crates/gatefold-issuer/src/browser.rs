@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use gatefold_core::{Digest, DrawnToken, PresentedToken, TokenKind, UserId};
+use gatefold_identity::{BrowserSession, IssuerSubject, KeepOutcome, PublicUrl};
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue, ORIGIN};
 
 use crate::IssuerError;
 use crate::keys::is_same_hash;
-use crate::provider::ProvidedSubject;
-use crate::settings::PublicUrl;
 use crate::state::IssuerState;
-use crate::store::{BrowserSession, KeepOutcome};
 
 /// How long somebody stays signed in, in a browser.
 pub const SESSION_LIFE: Duration = Duration::from_secs(8 * 60 * 60);
@@ -83,7 +81,7 @@ impl IssuerState {
         &self,
         headers: &HeaderMap,
         user: UserId,
-        provided: Option<ProvidedSubject>,
+        provided: Option<IssuerSubject>,
     ) -> Result<HeaderValue, IssuerError> {
         if let Some(former) = self.session(headers).await? {
             self.store.close_session(&former.id).await.map_err(IssuerError::Store)?;
@@ -97,7 +95,7 @@ impl IssuerState {
             .await
             .map_err(IssuerError::Store)?
         {
-            KeepOutcome::Yes => Ok(session_cookie(public, drawn.text.expose(), "")),
+            KeepOutcome::Kept => Ok(session_cookie(public, drawn.text.expose(), "")),
             KeepOutcome::Full | KeepOutcome::Refused => Err(IssuerError::Busy),
         }
     }

@@ -1,11 +1,10 @@
 //! Who asks for access: a client that publishes a document about itself, or one that registered.
 
 use gatefold_core::is_hidden;
+use gatefold_identity::{ClientRecord, is_this_machine};
 use url::Url;
 
 use crate::redirect::RedirectUri;
-use crate::settings::is_this_machine;
-use crate::store::ClientRecord;
 
 /// The longest id of a client, in bytes.
 const CLIENT_ID_BYTES: usize = 1024;

@@ -9,6 +9,10 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gatefold_core::{DrawnToken, PresentedToken, Timestamp, TokenId, TokenKind};
+use gatefold_identity::{
+    CodeRecord, CodeState, Consent, FamilyAccess, FamilyRecord, FamilyRenewal, KeepOutcome,
+    Resource, Scopes,
+};
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
@@ -16,8 +20,6 @@ use crate::IssuerError;
 use crate::form::{FormFault, Parameters};
 use crate::keys::{is_same, is_same_hash};
 use crate::state::IssuerState;
-use crate::store::{AccessRecord, CodeRecord, CodeState, FamilyRecord, KeepOutcome, Renewal};
-use crate::targets::{Resource, Scopes};
 
 /// How long a code is good.
 pub const CODE_LIFE: Duration = Duration::from_secs(60);
@@ -123,36 +125,32 @@ impl IssuerState {
         let access = DrawnToken::draw_for(TokenKind::SignedIn, &code.id);
         let refresh = refresh.map_err(IssuerError::Random)?;
         let access = access.map_err(IssuerError::Random)?;
-        let expires_at = now.plus(FAMILY_LIFE);
+        let CodeRecord { id, consent, .. } = code;
+        let record = FamilyAccess {
+            hash: access.hash,
+            resource: access_to,
+            scopes: consent.scopes,
+            expires_at: now.plus(ACCESS_LIFE),
+        };
         let family = FamilyRecord {
-            id: code.id,
-            user: code.user,
-            provided: code.provided,
-            client: code.client,
-            client_name: code.client_name,
-            resource: code.resource,
-            scopes: code.scopes,
+            id: id.clone(),
+            consent: consent.clone(),
             created_at: now,
-            expires_at,
+            expires_at: now.plus(FAMILY_LIFE),
             refresh: refresh.hash,
             refreshes: 0,
             refreshed_at: now,
-            access: AccessRecord {
-                hash: access.hash,
-                resource: access_to,
-                scopes: code.scopes,
-                expires_at: now.plus(ACCESS_LIFE),
-            },
+            access: record.clone(),
+            last_used: None,
         };
-        let record = family.access.clone();
-        let (id, user, client) = (family.id.clone(), family.user.clone(), family.client.clone());
         match self.store.begin_family(family, now).await.map_err(IssuerError::Store)? {
-            KeepOutcome::Yes => {}
+            KeepOutcome::Kept => {}
             KeepOutcome::Full => {
                 return Err(TokenFault::refused("invalid_grant", "too many are signed in"));
             }
             KeepOutcome::Refused => return Err(invalid_grant("the code was revoked")),
         }
+        let Consent { user, client, .. } = consent;
         tracing::info!(token = %id, %user, %client, "a client was let in");
         Ok(answer(&access, &refresh, &record, now))
     }
@@ -169,10 +167,10 @@ impl IssuerState {
         if code.expires_at <= now {
             return Err(invalid_grant("the code has expired"));
         }
-        if code.client != client {
+        if code.consent.client != client {
             return Err(invalid_grant("the code is another client's"));
         }
-        if !self.admits(&code.user, code.provided.as_ref()) {
+        if !self.admits(&code.consent.user, code.consent.provided.as_ref()) {
             return Err(invalid_grant(NOT_ADMITTED));
         }
         // OAuth 2.1 leaves it out; earlier clients repeat it.
@@ -184,7 +182,7 @@ impl IssuerState {
         if !is_long_enough || !is_same(&challenge, &code.challenge) {
             return Err(invalid_grant("the `code_verifier` is not the challenge's"));
         }
-        self.narrowed_resource(parameters, &code.resource)
+        self.narrowed_resource(parameters, &code.consent.resource)
     }
 
     async fn next_tokens(&self, parameters: &Parameters) -> Result<TokenAnswer, TokenFault> {
@@ -199,10 +197,10 @@ impl IssuerState {
             let family = family.map_err(IssuerError::Store)?.ok_or_else(unknown)?;
             let age = self.age(&family, text, &presented);
             let age = age.ok_or_else(unknown)?;
-            if family.client != client {
+            if family.consent.client != client {
                 return Err(invalid_grant("the refresh token is another client's"));
             }
-            if !self.admits(&family.user, family.provided.as_ref()) {
+            if !self.admits(&family.consent.user, family.consent.provided.as_ref()) {
                 return Err(invalid_grant(NOT_ADMITTED));
             }
             let refresh = self.keys.next_refresh(&family.id, text);
@@ -213,13 +211,13 @@ impl IssuerState {
                     return Err(unknown());
                 }
                 0 => {
-                    let record = AccessRecord {
+                    let record = FamilyAccess {
                         hash: access.hash,
-                        resource: self.narrowed_resource(parameters, &family.resource)?,
-                        scopes: narrowed_scopes(parameters, family.scopes)?,
+                        resource: self.narrowed_resource(parameters, &family.consent.resource)?,
+                        scopes: narrowed_scopes(parameters, family.consent.scopes)?,
                         expires_at: now.plus(ACCESS_LIFE).min(family.expires_at),
                     };
-                    let renewal = Renewal {
+                    let renewal = FamilyRenewal {
                         from: presented.hash,
                         refresh: refresh.hash,
                         refreshed_at: now,
@@ -273,7 +271,7 @@ impl IssuerState {
             TokenKind::Refresh => self.age(&family, text, &presented).is_some(),
             _ => false,
         };
-        if is_own && client.is_none_or(|client| client == family.client) {
+        if is_own && client.is_none_or(|client| client == family.consent.client) {
             self.store.end_family(&family.id).await.map_err(IssuerError::Store)?;
             tracing::info!(token = %family.id, "a client ended its access");
         }
@@ -317,7 +315,7 @@ fn narrowed_scopes(parameters: &Parameters, agreed: Scopes) -> Result<Scopes, To
 fn answer(
     access: &DrawnToken,
     refresh: &DrawnToken,
-    record: &AccessRecord,
+    record: &FamilyAccess,
     now: Timestamp,
 ) -> TokenAnswer {
     TokenAnswer {

@@ -3,11 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use gatefold_core::{Digest, DrawnToken, Secret, TokenId, TokenKind};
+use gatefold_identity::VisitSecrets;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-
-use crate::provider::VisitSecrets;
 
 pub(crate) struct IssuerKeys {
     root: [u8; 32],

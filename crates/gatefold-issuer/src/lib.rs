@@ -26,31 +26,18 @@ mod registration;
 mod routes;
 mod settings;
 mod state;
-mod store;
-mod targets;
 mod throttle;
 
 pub use error::IssuerError;
 pub use issuer::Issuer;
 pub use passwords::{PASSWORD_BYTES, PASSWORD_CHARS};
-pub use provider::{
-    AccountWish, IdentityProvider, ProvidedPerson, ProvidedSubject, ProviderFault, VisitSecrets,
-};
+pub use provider::{IdentityProvider, ProviderFault};
 pub use redirect::RedirectUri;
-pub use settings::{
-    CALLBACK_PATH, DocumentAccess, IssuerSettings, PasswordSignIn, PublicUrl, PublicUrlError,
-    Registration,
-};
-pub use store::{
-    AccessRecord, BrowserSession, ClientRecord, CodeRecord, CodeState, FamilyRecord, IssuerStore,
-    KeepOutcome, NewPassword, ProviderVisit, Renewal,
-};
-pub use targets::{Resource, SCOPES, Scopes};
+pub use settings::{CALLBACK_PATH, DocumentAccess, IssuerSettings, PasswordSignIn, Registration};
+pub use state::IssuerStore;
 
 /// How long what it gives out is good, and how much of it there may be.
 pub mod limits {
     pub use super::browser::{SESSION_LIFE, VISIT_LIFE};
     pub use super::families::{ACCESS_LIFE, CODE_LIFE, FAMILY_LIFE, REFRESHES, REPEAT_WITHIN};
-    pub use super::passwords::LINK_LIFE;
-    pub use super::registration::{REGISTERED_CLIENTS, UNUSED_LIFE, USED_LIFE};
 }

@@ -7,6 +7,7 @@ use axum::body::Body;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gatefold_core::UserId;
+use gatefold_identity::PublicUrl;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -16,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::authorization::AuthorizationRequest;
 use crate::passwords::{PASSWORD_BYTES, PASSWORD_CHARS};
-use crate::settings::{IssuerSettings, PasswordSignIn, PublicUrl};
+use crate::settings::{IssuerSettings, PasswordSignIn};
 
 const STYLE: &str = include_str!("pages.css");
 

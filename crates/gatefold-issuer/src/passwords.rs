@@ -12,8 +12,6 @@ use tokio::time::timeout;
 
 use crate::IssuerError;
 
-/// How long a one-time link to set a password is good.
-pub const LINK_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The fewest characters of a password. A longer one needs no rules about its characters.
 pub const PASSWORD_CHARS: usize = 12;
 /// The longest password, in bytes.

@@ -1,7 +1,8 @@
 //! A provider at which people may sign in instead of with a password, as a port.
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Secret, UserId};
+use gatefold_core::{BoxError, UserId};
+use gatefold_identity::{AccountChoice, IssuerSubject, ProvidedPerson, VisitSecrets};
 
 /// The longest text of a provider that is shown to people, in characters.
 const SAID_CHARS: usize = 200;
@@ -14,15 +15,15 @@ pub trait IdentityProvider: Send + Sync + 'static {
     /// What it calls itself. What another one vouched for is good for nothing.
     fn issuer(&self) -> &str;
 
-    /// Who somebody is here whom it knows by this name. The answer may change while people are signed
-    /// in; then they have to do so again.
-    fn user(&self, subject: &str) -> UserId;
+    /// Who somebody is here whom it knows. The answer may change while people are signed in; then they
+    /// have to do so again.
+    fn user(&self, subject: &IssuerSubject) -> UserId;
 
     /// The address of its page for one visit.
     fn page<'a>(
         &'a self,
         visit: &'a VisitSecrets,
-        account: AccountWish,
+        account: AccountChoice,
     ) -> BoxFuture<'a, Result<String, ProviderFault>>;
 
     /// Who somebody is whose browser came back with this query.
@@ -31,44 +32,6 @@ pub trait IdentityProvider: Send + Sync + 'static {
         visit: &'a VisitSecrets,
         query: &'a str,
     ) -> BoxFuture<'a, Result<ProvidedPerson, ProviderFault>>;
-}
-
-/// Somebody as a provider knows them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ProvidedSubject {
-    pub issuer: String,
-    /// Unique there, and stays the same.
-    pub subject: String,
-}
-
-/// Somebody whom a provider vouches for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProvidedPerson {
-    pub subject: ProvidedSubject,
-    /// Who that is here.
-    pub user: UserId,
-    /// The groups that the provider names.
-    pub groups: Vec<String>,
-}
-
-/// What one visit of a browser to a provider is known by.
-#[derive(Debug, Clone)]
-pub struct VisitSecrets {
-    /// Comes back in the address.
-    pub state: Secret,
-    /// Comes back in what the provider says.
-    pub nonce: Secret,
-    /// Proves that the answer is ours to use (RFC 7636).
-    pub verifier: Secret,
-}
-
-/// As whom somebody wants to sign in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountWish {
-    /// As whoever is signed in at the provider.
-    Any,
-    /// As somebody whom the provider asks for.
-    Another,
 }
 
 /// Why a provider lets nobody in.

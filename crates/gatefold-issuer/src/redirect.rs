@@ -1,8 +1,7 @@
 //! Where browsers are sent back to.
 
+use gatefold_identity::is_this_machine;
 use url::Url;
-
-use crate::settings::is_this_machine;
 
 /// The longest redirect address, in bytes.
 const REDIRECT_BYTES: usize = 1024;

@@ -4,20 +4,14 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use gatefold_core::Timestamp;
+use gatefold_identity::limits::{REGISTERED_CLIENTS, UNUSED_LIFE};
+use gatefold_identity::{ClientRecord, KeepOutcome};
 use serde::{Deserialize, Serialize};
 
 use crate::IssuerError;
 use crate::clients::{REDIRECTS, shown_name, takes_codes};
 use crate::redirect::RedirectUri;
 use crate::state::{IssuerState, REGISTRATIONS};
-use crate::store::{ClientRecord, KeepOutcome};
-
-/// The most clients that are registered at once.
-pub const REGISTERED_CLIENTS: u32 = 1000;
-/// How long a client is kept that nobody has let in.
-pub const UNUSED_LIFE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long one is kept after somebody let it in.
-pub const USED_LIFE: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 // So fast nobody fills all places with clients that are never used.
 const _: () =
@@ -83,9 +77,9 @@ impl IssuerState {
             .attempt(&address, &*self.clock)
             .map_err(RegistrationFault::TooMany)?;
         self.registrations.attempt(&(), &*self.clock).map_err(RegistrationFault::TooMany)?;
-        let kept = self.store.register(record.clone(), now).await;
+        let kept = self.store.register_client(record.clone(), now).await;
         match kept.map_err(|error| RegistrationFault::Issuer(IssuerError::Store(error)))? {
-            KeepOutcome::Yes => {}
+            KeepOutcome::Kept => {}
             KeepOutcome::Full => return Err(RegistrationFault::TooMany(UNUSED_LIFE)),
             KeepOutcome::Refused => return Err(RegistrationFault::Issuer(IssuerError::Busy)),
         }

@@ -3,13 +3,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{Clock, UserId};
+use gatefold_identity::{IssuerSubject, People, ProvidedPeople, RegisteredClients, TokenFamilies};
 
 use crate::documents::DocumentCache;
 use crate::keys::IssuerKeys;
 use crate::passwords::PasswordHashes;
-use crate::provider::ProvidedSubject;
 use crate::settings::{IssuerSettings, PasswordSignIn};
-use crate::store::IssuerStore;
 use crate::throttle::Throttle;
 
 /// How often somebody may be wrong about a password before others have to wait, in [`GUESSING_SPAN`].
@@ -24,6 +23,11 @@ const GUESSING_SPAN: Duration = Duration::from_secs(15 * 60);
 const REGISTRATIONS_PER_ADDRESS: u32 = 10;
 pub(crate) const REGISTRATIONS: u32 = 30;
 const REGISTRATION_SPAN: Duration = Duration::from_secs(60 * 60);
+
+/// What an issuer keeps.
+pub trait IssuerStore: People + ProvidedPeople + RegisteredClients + TokenFamilies {}
+
+impl<T: People + ProvidedPeople + RegisteredClients + TokenFamilies> IssuerStore for T {}
 
 /// What all routes share.
 pub(crate) struct IssuerState {
@@ -41,15 +45,12 @@ pub(crate) struct IssuerState {
 }
 
 impl IssuerState {
-    /// Whether the way in which a user signed in is still one: what was let in by way of another
-    /// provider, or for somebody who is called something else by now, is good for nothing.
-    pub(crate) fn admits(&self, user: &UserId, provided: Option<&ProvidedSubject>) -> bool {
+    /// Whether the way in which a user signed in is still one.
+    pub(crate) fn admits(&self, user: &UserId, provided: Option<&IssuerSubject>) -> bool {
         match (provided, &self.settings.provider) {
             (None, _) => self.settings.password == PasswordSignIn::On,
             (Some(_), None) => false,
-            (Some(named), Some(own)) => {
-                named.issuer == own.issuer() && own.user(&named.subject) == *user
-            }
+            (Some(named), Some(own)) => named.issuer == own.issuer() && own.user(named) == *user,
         }
     }
 

@@ -54,7 +54,7 @@ pub use discovery::{Discovery, discover};
 pub use error::{Refused, SignInError};
 pub use grant::{Grant, KeptGrant, Tokens};
 pub use metadata::{ResourceMetadata, ServerMetadata};
-pub use openid::{AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit};
+pub use openid::{OpenIdProvider, OpenIdSettings};
 pub use provider::{KnownProvider, ProviderAddresses, ProviderPlace};
 pub use redirect::LocalRedirect;
 pub use registration::Redirect;

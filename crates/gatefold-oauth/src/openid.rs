@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use gatefold_core::{Clock, Secret};
 use gatefold_egress::HttpClient;
+use gatefold_identity::{AccountChoice, VisitSecrets};
 use reqwest::Url;
 use tokio::sync::{Mutex as FetchMutex, Semaphore};
 use tokio::time::{Instant, timeout_at};
@@ -53,26 +54,6 @@ pub struct OpenIdSettings {
     pub client: HttpClient,
 }
 
-/// The secrets of one sign-in. Whoever begins it has to have them again when the browser is back.
-#[derive(Debug, Clone)]
-pub struct OpenIdVisit {
-    /// Comes back in the address.
-    pub state: Secret,
-    /// Comes back in the ID token.
-    pub nonce: Secret,
-    /// Proves to the provider that the code is ours: 43 to 128 characters (RFC 7636, section 4.1).
-    pub verifier: Secret,
-}
-
-/// As whom a person signs in who is signed in at the provider already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AccountChoice {
-    /// As the provider thinks.
-    Usual,
-    /// As somebody else: it has to ask.
-    Another,
-}
-
 /// A provider that says who people are.
 pub struct OpenIdProvider {
     settings: OpenIdSettings,
@@ -114,7 +95,7 @@ impl OpenIdProvider {
     /// The provider's page for a sign-in.
     pub async fn page(
         &self,
-        visit: &OpenIdVisit,
+        visit: &VisitSecrets,
         account: AccountChoice,
     ) -> Result<Url, SignInError> {
         let server = self.metadata(Instant::now() + DEADLINE).await?;
@@ -124,7 +105,7 @@ impl OpenIdProvider {
     /// Who somebody is whose browser came back with this query.
     pub async fn holder(
         &self,
-        visit: &OpenIdVisit,
+        visit: &VisitSecrets,
         query: &str,
     ) -> Result<TokenHolder, SignInError> {
         let answer = RedirectAnswer::of_query(query).ok_or(SignInError::NoCode)?;
@@ -152,7 +133,7 @@ impl OpenIdProvider {
     /// Asks for all that a sign-in needs before the browser comes back.
     pub async fn examine(&self) -> Result<(), SignInError> {
         let server = self.fetched_metadata(Instant::now() + DEADLINE).await?;
-        let visit = OpenIdVisit {
+        let visit = VisitSecrets {
             state: pkce::random()?,
             nonce: pkce::random()?,
             verifier: pkce::random()?,
@@ -164,7 +145,7 @@ impl OpenIdProvider {
     fn request(
         &self,
         server: &ServerMetadata,
-        visit: &OpenIdVisit,
+        visit: &VisitSecrets,
         account: AccountChoice,
     ) -> Result<AuthorizationRequest, SignInError> {
         let OpenIdSettings { client_id, redirect, scopes, .. } = &self.settings;
@@ -187,7 +168,7 @@ impl OpenIdProvider {
 
     /// Who an ID token is about, if it is this provider's and answers this sign-in (OpenID Connect
     /// Core, section 3.1.3.7).
-    async fn identity(&self, token: &str, visit: &OpenIdVisit) -> Result<TokenHolder, TokenFault> {
+    async fn identity(&self, token: &str, visit: &VisitSecrets) -> Result<TokenHolder, TokenFault> {
         if token.len() > BEARER_LIMIT {
             return Err(TokenFault::Malformed);
         }

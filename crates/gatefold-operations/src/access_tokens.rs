@@ -1,7 +1,8 @@
 //! Who may reach the gateway: access tokens, and the clients that people let in.
 
 use gatefold_core::{Secret, Timestamp, TokenId, UserId};
-use gatefold_store::{AccessTokenRecord, FamilyRow, NewAccessToken, StoreError};
+use gatefold_identity::{AccessTokenRecord, Consent, FamilyRecord, NewAccessToken};
+use gatefold_store::StoreError;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{OperationError, StateOperations};
@@ -71,7 +72,7 @@ impl StateOperations {
         self.asker.require_operator("revoke an access token")?;
         let id = TokenId::new(named);
         match self.store.revoke_access_token(named).await {
-            Err(StoreError::NoToken(_)) if self.store.end_family(&id).await? => {
+            Err(StoreError::NoToken(_)) if self.store.end_access(&id).await? => {
                 Ok(RevokedAccess::Client(id))
             }
             revoked => Ok(RevokedAccess::Token(revoked?)),
@@ -80,14 +81,15 @@ impl StateOperations {
 }
 
 impl SignedInClient {
-    fn of(family: FamilyRow) -> Self {
+    fn of(family: FamilyRecord) -> Self {
+        let Consent { user, client, client_name, resource, scopes, .. } = family.consent;
         Self {
             id: family.id,
-            name: family.client_name,
-            client: family.client,
-            user: family.user,
-            resource: family.resource,
-            read_only: family.scopes == "mcp:read",
+            name: client_name,
+            client,
+            user,
+            resource: resource.as_str().to_owned(),
+            read_only: scopes.is_read_only(),
             created_at: family.created_at,
             expires_at: family.expires_at,
             last_used: family.last_used,

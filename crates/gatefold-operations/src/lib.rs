@@ -43,9 +43,12 @@ pub use tools::{
     SearchTools, ToolDefinition, ToolLine,
 };
 
-/// What is on record. The store's own types, as they are kept.
+/// What is on record, as it is kept.
+pub use gatefold_identity::{
+    AccessTokenRecord, NewAccessToken, PersonRecord,
+    limits::{NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS},
+};
 pub use gatefold_store::{
-    AccessTokenRecord, ApprovalFilter, ApprovalRecord, CallFilter, CallRecord, DiscoveryReport,
-    NewAccessToken, PastQueryFilter, PastQueryRecord, PersonRecord, Totals,
-    record_limits::{TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS},
+    ApprovalFilter, ApprovalRecord, CallFilter, CallRecord, DiscoveryReport, PastQueryFilter,
+    PastQueryRecord, Totals,
 };

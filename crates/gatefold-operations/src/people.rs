@@ -1,9 +1,8 @@
 //! The people who sign in at the gateway itself.
 
-use gatefold::PASSWORD_LINK_LIFE;
 use gatefold::config::Config;
 use gatefold_core::{Timestamp, UserId};
-use gatefold_store::PersonRecord;
+use gatefold_identity::PersonRecord;
 use serde::{Deserialize, Serialize};
 
 use crate::{Fault, OperationError, StateOperations};
@@ -52,7 +51,7 @@ impl StateOperations {
         address: &str,
     ) -> Result<PasswordLink, OperationError> {
         self.asker.require_operator("make a link to set a password")?;
-        let made = self.store.create_password_link(&user, PASSWORD_LINK_LIFE).await?;
+        let made = self.store.create_password_link(&user).await?;
         let link = format!("{address}/oauth/password?link={}", made.text.expose());
         Ok(PasswordLink { user, link, expires_at: made.expires_at })
     }

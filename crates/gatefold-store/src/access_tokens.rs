@@ -6,24 +6,20 @@
 
 mod watch;
 
-use gatefold_core::{
-    AgentId, Digest, DrawnToken, Secret, Timestamp, TokenId, TokenKind, UserId, is_token_id,
-};
-use serde::{Deserialize, Serialize};
+use gatefold_core::{AgentId, DrawnToken, Secret, Timestamp, TokenId, TokenKind, UserId};
+use gatefold_identity::limits::NAME_BYTES;
+use gatefold_identity::{AccessTokenRecord, NewAccessToken};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use crate::database::millis;
-use crate::holders::{CHANGED, TOKEN_NAME_BYTES};
+use crate::sign_ins::{CHANGED, maybe, moment};
 use crate::{Store, StoreError};
 
-pub use watch::{FamilyAccess, KnownToken, TokenReader};
+pub use watch::TokenReader;
 
 /// The most tokens on record.
 pub const ACCESS_TOKENS: u32 = 10_000;
-/// The most patterns of one token, and the longest of them, in bytes.
-pub const TOKEN_PATTERNS: usize = 64;
-pub const TOKEN_PATTERN_BYTES: usize = 256;
 
 /// How many ids to try if one is taken.
 const DRAWS: usize = 4;
@@ -49,48 +45,13 @@ const FAMILY_USED: &str = "
     UPDATE token_families SET last_used = ?2
     WHERE id = ?1 AND (last_used IS NULL OR last_used < ?2)";
 
-/// What a new token is to be.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct NewAccessToken {
-    pub name: String,
-    pub user: UserId,
-    pub agent: Option<AgentId>,
-    /// Patterns of which an entry has to match one; all entries match none at all.
-    pub tools: Vec<String>,
-    pub read_only: bool,
-    pub expires_at: Option<Timestamp>,
-}
-
-/// A token on record. Nothing in it proves anything.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AccessTokenRecord {
-    pub id: TokenId,
-    pub name: String,
-    pub user: UserId,
-    pub agent: Option<AgentId>,
-    /// Empty where the token shows all that its user sees.
-    pub tools: Vec<String>,
-    pub read_only: bool,
-    pub created_at: Timestamp,
-    /// None for one that does not expire.
-    pub expires_at: Option<Timestamp>,
-    /// The hour in which it was last used.
-    pub last_used: Option<Timestamp>,
-}
-
-impl AccessTokenRecord {
-    pub fn has_expired(&self, now: Timestamp) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
-    }
-}
-
 impl Store {
     /// Creates a token. Its text is in the answer and nowhere else.
     pub async fn create_access_token(
         &self,
         new: NewAccessToken,
     ) -> Result<(AccessTokenRecord, Secret), StoreError> {
-        check(&new)?;
+        new.check().map_err(StoreError::TokenRefused)?;
         let store = self.inner();
         let now = store.now();
         let mut connection = store.connection().await;
@@ -136,7 +97,7 @@ impl Store {
         let gone = sqlx::query(REVOKE).bind(named).fetch_optional(&mut *transaction).await;
         let gone = gone.and_then(|row| row.as_ref().map(record).transpose()).map_err(failed)?;
         let Some(gone) = gone else {
-            let shown: String = named.chars().take(TOKEN_NAME_BYTES).collect();
+            let shown: String = named.chars().take(NAME_BYTES).collect();
             return Err(StoreError::NoToken(shown));
         };
         sqlx::query(CHANGED).execute(&mut *transaction).await.map_err(failed)?;
@@ -160,30 +121,6 @@ impl Store {
         };
         noted.await.map_err(|source| store.error(source))
     }
-}
-
-/// What bounds a token, for every way in which one is made.
-fn check(new: &NewAccessToken) -> Result<(), StoreError> {
-    let wrong = |what: String| Err(StoreError::TokenRefused(what));
-    if is_token_id(&new.name) {
-        return wrong(format!("the name `{}` looks like an id", new.name));
-    }
-    for (what, text) in [("name", new.name.as_str()), ("user", new.user.as_str())] {
-        if text.is_empty() || text.len() > TOKEN_NAME_BYTES {
-            return wrong(format!("a {what} has 1 to {TOKEN_NAME_BYTES} bytes"));
-        }
-        if text.trim() != text || text.chars().any(char::is_control) {
-            return wrong(format!("a {what} has no space around it, and no control characters"));
-        }
-    }
-    if new.tools.len() > TOKEN_PATTERNS {
-        return wrong(format!("a token has at most {TOKEN_PATTERNS} patterns"));
-    }
-    let is_legal = |pattern: &String| (1..=TOKEN_PATTERN_BYTES).contains(&pattern.len());
-    if !new.tools.iter().all(is_legal) {
-        return wrong(format!("a pattern has 1 to {TOKEN_PATTERN_BYTES} bytes"));
-    }
-    Ok(())
 }
 
 /// Adds a token; false if its id is taken.
@@ -225,10 +162,6 @@ fn record_of(id: TokenId, new: NewAccessToken, now: Timestamp) -> AccessTokenRec
 }
 
 fn record(row: &SqliteRow) -> sqlx::Result<AccessTokenRecord> {
-    let moment = |name| {
-        let millis: sqlx::Result<Option<i64>> = row.try_get(name);
-        millis.map(|millis| millis.map(|millis| Timestamp::from_millis(millis.cast_unsigned())))
-    };
     let tools: Option<String> = row.try_get("tools")?;
     let tools = tools.map(|tools| serde_json::from_str(&tools)).transpose();
     let text = |name| row.try_get::<String, _>(name);
@@ -239,14 +172,8 @@ fn record(row: &SqliteRow) -> sqlx::Result<AccessTokenRecord> {
         agent: row.try_get::<Option<String>, _>("agent")?.map(AgentId::new),
         tools: tools.map_err(|error| sqlx::Error::Decode(error.into()))?.unwrap_or_default(),
         read_only: row.try_get("read_only")?,
-        created_at: moment("created_at")?.unwrap_or(Timestamp::from_millis(0)),
-        expires_at: moment("expires_at")?,
-        last_used: moment("last_used")?,
+        created_at: moment(row, "created_at")?,
+        expires_at: maybe(row, "expires_at")?,
+        last_used: maybe(row, "last_used")?,
     })
-}
-
-fn hash(row: &SqliteRow) -> sqlx::Result<Digest> {
-    let bytes: Vec<u8> = row.try_get("hash")?;
-    let bytes: Result<[u8; 32], _> = bytes.try_into();
-    bytes.map(Digest::new).map_err(|_| sqlx::Error::Decode("a hash has 32 bytes".into()))
 }

@@ -24,7 +24,6 @@ mod digests;
 mod error;
 mod grants;
 mod health;
-mod holders;
 mod housekeeping;
 mod key;
 mod layout;
@@ -45,7 +44,7 @@ mod threads;
 mod tokens;
 mod used;
 
-pub use access_tokens::{AccessTokenRecord, FamilyAccess, KnownToken, NewAccessToken, TokenReader};
+pub use access_tokens::TokenReader;
 pub use calls::{
     CallFilter, CallPlace, CallRecord, DiscoveryReport, OutcomeTotal, PlacedCall, Totals,
 };
@@ -59,19 +58,14 @@ pub use layout::create_private_directory;
 pub use options::{Durability, Retention, StoreOptions};
 pub use past::{PastQueryFilter, PastQueryRecord};
 pub use reach::{ReachAttempt, ReachRecord, reach_records};
-pub use sign_ins::{
-    AccessRow, BrowserRow, ClientBounds, ClientRow, CodeRow, FamilyRenewal, FamilyRow, Insertion,
-    LinkUse, PasswordLink, PersonRecord, ProvidedPersonRow, ProvidedSubject, TakenCode, VisitRow,
-};
 pub use sources::{KnownSource, SourceKey};
 pub use store::Store;
 
 /// What bounds records, tokens and manifests and no option changes.
 pub mod record_limits {
-    pub use super::access_tokens::{ACCESS_TOKENS, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS};
+    pub use super::access_tokens::ACCESS_TOKENS;
     pub use super::aging::CATCH_UP;
     pub use super::audit::LINGER;
-    pub use super::holders::TOKEN_NAME_BYTES;
     pub use super::housekeeping::ROUND;
     pub use super::results::STORED_BYTES;
     pub use super::sign_ins::{

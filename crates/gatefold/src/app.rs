@@ -46,7 +46,7 @@ use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
-use people::People;
+use people::ConfiguredPeople;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
 use texts::LoadedTexts;
@@ -106,7 +106,7 @@ pub struct App {
     learning: Mutex<Option<LearningTask>>,
     counted: TokenCounts,
     admission: ClientAdmission,
-    people: Arc<People>,
+    people: Arc<ConfiguredPeople>,
     secured: OnceLock<SecuredEndpoint>,
 }
 

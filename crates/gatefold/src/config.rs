@@ -48,7 +48,7 @@ use gatefold_dispatch::Limits;
 use gatefold_egress::IpNet;
 pub use gatefold_encoder::ModelPlace;
 use gatefold_exchange::{ClientProfile, Disclosures, ResultFormat};
-use gatefold_issuer::PublicUrl;
+use gatefold_identity::PublicUrl;
 use gatefold_mcp::StartLimits;
 use gatefold_policy::Policy;
 use gatefold_store::RootKey;
@@ -80,7 +80,7 @@ pub use shown::{Setting, settings, source_settings};
 pub use sign_in::{ProviderConfig, SignInConfig};
 pub use texts::{reference, template};
 pub use tool_modes::SetModes;
-pub use users::{IssuedSubject, PeopleGroup, UserConfig};
+pub use users::{PeopleGroup, UserConfig};
 
 /// The default address of a gateway.
 pub const DEFAULT_LISTEN: SocketAddr =

@@ -28,8 +28,6 @@ pub use app::{
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;
-/// How long a link to set a password is good.
-pub use gatefold_issuer::limits::LINK_LIFE as PASSWORD_LINK_LIFE;
 pub use models::{ModelChoiceError, model_client};
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

@@ -10,8 +10,8 @@ use gatefold::Environment;
 use gatefold::config::{AuthenticationMode, Config, load};
 use gatefold_core::{AgentId, Clock as _, EntryKind, SystemClock, UserId};
 use gatefold_operations::{
-    AccessTokenRecord, CreatedAccessToken, NewAccessToken, RevokedAccess, StateOperations,
-    TOKEN_NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS,
+    AccessTokenRecord, CreatedAccessToken, NAME_BYTES, NewAccessToken, RevokedAccess,
+    StateOperations, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS,
 };
 use serde_json::json;
 
@@ -90,8 +90,8 @@ impl AccessTokens {
 
 /// Reads the name of a token or a user.
 pub(super) fn name(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.len() > TOKEN_NAME_BYTES {
-        return Err(format!("use 1 to {TOKEN_NAME_BYTES} bytes"));
+    if text.is_empty() || text.len() > NAME_BYTES {
+        return Err(format!("use 1 to {NAME_BYTES} bytes"));
     }
     if text.trim() != text || text.chars().any(char::is_control) {
         return Err("leave out spaces around it and control characters".to_owned());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
+use gatefold_identity::SCOPES;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode, Uri};
@@ -16,7 +17,6 @@ use crate::form::Parameters;
 use crate::registration::{REGISTRATION_BYTES, RegistrationFault};
 use crate::settings::Registration;
 use crate::state::IssuerState;
-use crate::targets::SCOPES;
 
 /// The issuer's metadata (RFC 8414).
 pub(super) async fn metadata(State(issuer): State<Arc<IssuerState>>) -> Response<Body> {

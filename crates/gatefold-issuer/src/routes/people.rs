@@ -6,6 +6,8 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use gatefold_core::{PresentedToken, Secret, TokenKind, UserId};
+use gatefold_identity::limits::NAME_BYTES;
+use gatefold_identity::{BrowserSession, NewPassword, Scopes};
 use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
@@ -20,11 +22,6 @@ use crate::keys::is_same;
 use crate::pages::Page;
 use crate::passwords::{self, PASSWORD_BYTES};
 use crate::state::IssuerState;
-use crate::store::{BrowserSession, NewPassword};
-use crate::targets::Scopes;
-
-/// The longest name of a user, in bytes.
-const USER_BYTES: usize = 128;
 
 /// What a seal is for.
 const CONSENT: &str = "consent";
@@ -100,7 +97,7 @@ async fn known_user(
 ) -> Result<UserId, PageFault> {
     let again = |status, text: &str| Page::sign_in(&issuer.settings, request, Some((status, text)));
     let wrong = || again(StatusCode::UNAUTHORIZED, "The name or the password is wrong.");
-    if user.is_empty() || user.len() > USER_BYTES || password.len() > PASSWORD_BYTES {
+    if user.is_empty() || user.len() > NAME_BYTES || password.len() > PASSWORD_BYTES {
         return Err(wrong().into());
     }
     // Counted before it is judged: as many at once are as many.
@@ -207,7 +204,8 @@ pub(super) async fn show_link(
         let link = form_text(&query, "link")?;
         let presented = PresentedToken::read_as(TokenKind::Link, link);
         let presented = presented.ok_or_else(no_such_link)?;
-        let user = issuer.store.link(&presented.id, presented.hash, issuer.clock.now()).await;
+        let user =
+            issuer.store.password_link(&presented.id, presented.hash, issuer.clock.now()).await;
         let user = user.map_err(IssuerError::Store)?.ok_or_else(no_such_link)?;
         Ok(Page::password(&issuer.settings.public_url, &user, link, None).response())
     };
@@ -225,7 +223,11 @@ pub(super) async fn set_password(
         let (password, again) = (form_text(&form, "password")?, form_text(&form, "again")?);
         let link = PresentedToken::read_as(TokenKind::Link, text).ok_or_else(no_such_link)?;
         let now = issuer.clock.now();
-        let user = issuer.store.link(&link.id, link.hash, now).await.map_err(IssuerError::Store)?;
+        let user = issuer
+            .store
+            .password_link(&link.id, link.hash, now)
+            .await
+            .map_err(IssuerError::Store)?;
         let user = user.ok_or_else(no_such_link)?;
         if let Err(fault) = passwords::check(password, again) {
             return Ok(Page::password(

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use gatefold_core::{DrawnToken, PresentedToken, TokenKind};
+use gatefold_identity::{AccountChoice, KeepOutcome, ProvidedPerson, ProviderVisit};
 use http::header::SET_COOKIE;
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -18,9 +19,8 @@ use crate::IssuerError;
 use crate::browser::VISIT_LIFE;
 use crate::form::Parameters;
 use crate::pages::Page;
-use crate::provider::{AccountWish, IdentityProvider, ProvidedPerson, ProviderFault};
+use crate::provider::{IdentityProvider, ProviderFault};
 use crate::state::IssuerState;
-use crate::store::{KeepOutcome, ProviderVisit};
 
 /// Sends a browser to the provider.
 pub(super) async fn begin(
@@ -33,8 +33,8 @@ pub(super) async fn begin(
         let request = form_text(&form, "request")?;
         let provider = provider(&issuer)?;
         let account = match form_text(&form, "account")? {
-            "another" => AccountWish::Another,
-            _ => AccountWish::Any,
+            "another" => AccountChoice::Another,
+            _ => AccountChoice::Usual,
         };
         let address = super::address(&parts.extensions);
         if let Err(wait) = issuer.visits_of_addresses.attempt(&address, &*issuer.clock) {
@@ -56,7 +56,7 @@ pub(super) async fn begin(
             expires_at: now.plus(VISIT_LIFE),
         };
         match issuer.store.keep_visit(visit, now).await.map_err(IssuerError::Store)? {
-            KeepOutcome::Yes => {}
+            KeepOutcome::Kept => {}
             KeepOutcome::Full => {
                 let text = "The request of the program that sent you here is too long.";
                 return Err(Page::fault(StatusCode::BAD_REQUEST, text).into());
@@ -101,8 +101,13 @@ async fn signed_in(
     request: &str,
 ) -> Result<Response<Body>, PageFault> {
     let ProvidedPerson { subject, user, .. } = person.clone();
-    match issuer.store.note_person(person, issuer.clock.now()).await.map_err(IssuerError::Store)? {
-        KeepOutcome::Yes => {}
+    match issuer
+        .store
+        .note_provided_person(person, issuer.clock.now())
+        .await
+        .map_err(IssuerError::Store)?
+    {
+        KeepOutcome::Kept => {}
         KeepOutcome::Full | KeepOutcome::Refused => {
             let text = "Too many people have signed in here.";
             return Err(Page::fault(StatusCode::SERVICE_UNAVAILABLE, text).into());

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gatefold_core::{PresentedToken, TokenKind};
-use gatefold_issuer::{PasswordSignIn, ProvidedSubject, Registration};
+use gatefold_identity::IssuerSubject;
+use gatefold_issuer::{PasswordSignIn, Registration};
 use serde_json::json;
 
 use crate::ask::{PUBLIC, REDIRECT};
@@ -114,9 +115,12 @@ async fn a_person_signs_in_and_lets_a_client_in() {
     let access =
         PresentedToken::read_as(TokenKind::SignedIn, text(&tokens, "access_token")).unwrap();
     let family = world.store.tables().families[&access.id].clone();
-    assert_eq!((family.user.as_str(), family.access.hash), ("ann", access.hash));
-    assert_eq!(family.resource.as_str(), format!("{PUBLIC}/mcp"));
-    assert_eq!((&*family.client, &*family.client_name), (&*world.site.client("good"), "Notebook"));
+    assert_eq!((family.consent.user.as_str(), family.access.hash), ("ann", access.hash));
+    assert_eq!(family.consent.resource.as_str(), format!("{PUBLIC}/mcp"));
+    assert_eq!(
+        (&*family.consent.client, &*family.consent.client_name),
+        (&*world.site.client("good"), "Notebook")
+    );
 }
 
 #[tokio::test]
@@ -196,7 +200,7 @@ async fn a_refresh_may_ask_for_less_and_later_for_all_again() {
     assert_eq!(second["scope"], "mcp:read");
     let family = world.store.tables().families.values().next().cloned().unwrap();
     assert_eq!(
-        (family.access.resource.as_str(), family.resource.as_str()),
+        (family.access.resource.as_str(), family.consent.resource.as_str()),
         (&*mail, &*format!("{PUBLIC}/mcp"))
     );
     let third = world.refresh(text(&second, "refresh_token"), &[]).await.json();
@@ -313,7 +317,7 @@ async fn a_person_signs_in_at_the_provider_and_lets_a_client_in() {
     assert!(pair.starts_with("__Host-gatefold-visit=gf_v"), "{pair}");
     assert_eq!(attributes, " Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=600");
     let address = onward_address(&onward);
-    assert!(address.ends_with("&account=Any"), "{address}");
+    assert!(address.ends_with("&account=Usual"), "{address}");
     let link = format!("<a href=\"{}\">", address.replace('&', "&amp;"));
     assert!(onward.body.contains(&link), "for browsers that do not go on: {}", onward.body);
     let policy = onward.header("content-security-policy");
@@ -326,8 +330,11 @@ async fn a_person_signs_in_at_the_provider_and_lets_a_client_in() {
     let access =
         PresentedToken::read_as(TokenKind::SignedIn, text(&tokens, "access_token")).unwrap();
     let family = world.store.tables().families[&access.id].clone();
-    let subject = ProvidedSubject { issuer: ISSUER.to_owned(), subject: "00u1".to_owned() };
-    assert_eq!((family.user.as_str(), family.provided.as_ref()), ("ann", Some(&subject)));
+    let subject = IssuerSubject { issuer: ISSUER.to_owned(), subject: "00u1".to_owned() };
+    assert_eq!(
+        (family.consent.user.as_str(), family.consent.provided.as_ref()),
+        ("ann", Some(&subject))
+    );
     assert_eq!(world.store.tables().people[&subject].groups, ["ops"]);
     assert_eq!(world.refresh(text(&tokens, "refresh_token"), &[]).await.status, 200);
     // Whoever is somebody else says so, and the provider has to ask.

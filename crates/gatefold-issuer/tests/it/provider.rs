@@ -5,9 +5,8 @@ use std::sync::Mutex;
 
 use futures::future::{BoxFuture, ready};
 use gatefold_core::UserId;
-use gatefold_issuer::{
-    AccountWish, IdentityProvider, ProvidedPerson, ProvidedSubject, ProviderFault, VisitSecrets,
-};
+use gatefold_identity::{AccountChoice, IssuerSubject, ProvidedPerson, VisitSecrets};
+use gatefold_issuer::{IdentityProvider, ProviderFault};
 
 use crate::ask::Ask;
 use crate::browser::{Browser, hidden, parameter};
@@ -44,15 +43,15 @@ impl IdentityProvider for FakeProvider {
         ISSUER
     }
 
-    fn user(&self, subject: &str) -> UserId {
-        let named = self.names.lock().unwrap().get(subject).copied();
+    fn user(&self, IssuerSubject { subject, .. }: &IssuerSubject) -> UserId {
+        let named = self.names.lock().unwrap().get(&**subject).copied();
         named.map_or_else(|| UserId::new(format!("{subject}@id.example")), UserId::new)
     }
 
     fn page<'a>(
         &'a self,
         visit: &'a VisitSecrets,
-        account: AccountWish,
+        account: AccountChoice,
     ) -> BoxFuture<'a, Result<String, ProviderFault>> {
         let page = format!("{ISSUER}/in?state={}&account={account:?}", visit.state.expose());
         Box::pin(ready(self.see(visit).map(|()| page)))
@@ -64,11 +63,9 @@ impl IdentityProvider for FakeProvider {
         query: &'a str,
     ) -> BoxFuture<'a, Result<ProvidedPerson, ProviderFault>> {
         let subject = parameter(&format!("{ISSUER}/?{query}"), "code").unwrap_or_default();
-        let person = ProvidedPerson {
-            user: self.user(&subject),
-            groups: vec!["ops".to_owned()],
-            subject: ProvidedSubject { issuer: ISSUER.to_owned(), subject },
-        };
+        let subject = IssuerSubject { issuer: ISSUER.to_owned(), subject };
+        let user = self.user(&subject);
+        let person = ProvidedPerson { user, groups: vec!["ops".to_owned()], subject };
         Box::pin(ready(self.see(visit).map(|()| person)))
     }
 }

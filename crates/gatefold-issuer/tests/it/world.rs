@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use gatefold_core::{Clock as _, DrawnToken, ManualClock, Timestamp, TokenKind, UserId};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
-use gatefold_issuer::limits::LINK_LIFE;
+use gatefold_identity::limits::LINK_LIFE;
+use gatefold_identity::{People as _, PublicUrl};
 use gatefold_issuer::{
-    DocumentAccess, IdentityProvider, Issuer, IssuerSettings, IssuerStore as _, PasswordSignIn,
-    PublicUrl, Registration,
+    DocumentAccess, IdentityProvider, Issuer, IssuerSettings, PasswordSignIn, Registration,
 };
 use serde_json::Value;
 use tokio::net::TcpListener;

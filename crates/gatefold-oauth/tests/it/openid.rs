@@ -10,10 +10,8 @@ use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use gatefold_core::{Clock as _, ManualClock, Secret, SystemClock};
 use gatefold_egress::{Egress, PrivateNetworks, Reach, Settings};
-use gatefold_oauth::{
-    AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit, SignInError, TokenFault,
-    TokenHolder,
-};
+use gatefold_identity::{AccountChoice, VisitSecrets};
+use gatefold_oauth::{OpenIdProvider, OpenIdSettings, SignInError, TokenFault, TokenHolder};
 use gatefold_testkit::{ISSUER_CLIENT, IdentityRules, IssuerKey, TokenIssuer};
 use http::Method;
 use reqwest::Url;
@@ -31,9 +29,9 @@ struct Entrance {
     provider: OpenIdProvider,
 }
 
-fn visit(number: u32) -> OpenIdVisit {
+fn visit(number: u32) -> VisitSecrets {
     let secret = |name: &str| Secret::new(format!("{name}-{number}-{}", "x".repeat(40)));
-    OpenIdVisit { state: secret("state"), nonce: secret("nonce"), verifier: secret("verifier") }
+    VisitSecrets { state: secret("state"), nonce: secret("nonce"), verifier: secret("verifier") }
 }
 
 impl Entrance {
@@ -68,7 +66,7 @@ impl Entrance {
         back.split_once('?').unwrap().1.to_owned()
     }
 
-    async fn back(&self, visit: &OpenIdVisit) -> String {
+    async fn back(&self, visit: &VisitSecrets) -> String {
         let page = self.provider.page(visit, AccountChoice::Usual).await.unwrap();
         self.browse(page).await
     }

@@ -1,57 +1,14 @@
 //! The tokens as a gateway that runs reads them.
 
-use gatefold_core::{Digest, Timestamp};
+use gatefold_identity::KnownToken;
 use sqlx::{Connection as _, SqliteConnection};
 
-use super::{ACCESS_TOKENS, AccessTokenRecord, LISTED, hash, record};
+use super::{ACCESS_TOKENS, LISTED, record};
 use crate::database::Database;
-use crate::sign_ins::{FAMILIES, FAMILIES_LISTED, known_family, provided_groups};
-use crate::{AccessRow, FamilyRow, ProvidedSubject, Store, StoreError};
+use crate::sign_ins::{FAMILIES, FAMILIES_LISTED, digest, known_family, provided_groups};
+use crate::{Store, StoreError};
 
 const CHANGES: &str = "SELECT changes FROM access_token_changes";
-
-/// A token, and the hash that whoever presents it has to match.
-pub struct KnownToken {
-    pub record: AccessTokenRecord,
-    pub hash: Digest,
-    /// Of a token that somebody signed in for. Its record stays when the token is replaced.
-    pub family: Option<FamilyAccess>,
-}
-
-/// What is said of a token that somebody signed in for.
-pub struct FamilyAccess {
-    /// The address that it is for, and all below.
-    pub resource: String,
-    /// The scopes, with a space between them.
-    pub scopes: String,
-    /// When it has to be replaced. What is begun with it goes on until its record expires.
-    pub expires_at: Timestamp,
-    /// By way of whom its user signed in. None for a password.
-    pub provided: Option<ProvidedSubject>,
-    /// The groups that the provider named when its user signed in last.
-    pub groups: Vec<String>,
-}
-
-impl KnownToken {
-    fn of_family(family: FamilyRow, groups: Vec<String>) -> Self {
-        let FamilyRow { id, user, client_name, created_at, expires_at, .. } = family;
-        let FamilyRow { provided, access, last_used, .. } = family;
-        let record = AccessTokenRecord {
-            id,
-            name: client_name,
-            user,
-            agent: None,
-            tools: Vec::new(),
-            read_only: false,
-            created_at,
-            expires_at: Some(expires_at),
-            last_used,
-        };
-        let AccessRow { hash, resource, scopes, expires_at } = access;
-        let family = FamilyAccess { resource, scopes, expires_at, provided, groups };
-        Self { record, hash, family: Some(family) }
-    }
-}
 
 /// Reads the tokens on a connection of its own: nothing else that the store does delays it.
 pub struct TokenReader {
@@ -98,11 +55,11 @@ async fn read(
     let rows = sqlx::query(LISTED).bind(ACCESS_TOKENS).fetch_all(&mut *transaction).await?;
     let families = sqlx::query(FAMILIES_LISTED).bind(FAMILIES).fetch_all(&mut *transaction).await?;
     transaction.rollback().await?;
-    let known = |row| Ok(KnownToken { record: record(row)?, hash: hash(row)?, family: None });
-    let tokens = rows.iter().map(known);
-    let families = families
-        .iter()
-        .map(|row| Ok(KnownToken::of_family(known_family(row)?, provided_groups(row)?)));
-    let tokens: sqlx::Result<Vec<_>> = tokens.chain(families).collect();
-    Ok(Some((changes, tokens?)))
+    let made = |row| Ok(KnownToken::Made { record: record(row)?, hash: digest(row, "hash")? });
+    let signed_in = |row| {
+        let family = Box::new(known_family(row)?);
+        Ok(KnownToken::SignedIn { family, groups: provided_groups(row)? })
+    };
+    let tokens = rows.iter().map(made).chain(families.iter().map(signed_in));
+    Ok(Some((changes, tokens.collect::<sqlx::Result<_>>()?)))
 }

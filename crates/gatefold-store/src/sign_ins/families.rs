@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use gatefold_core::{Digest, Timestamp, TokenId, UserId};
+use gatefold_identity::{
+    CodeRecord, CodeState, Consent, FamilyAccess, FamilyRecord, FamilyRenewal, KeepOutcome,
+    Resource, Scopes, StoreAnswer, TokenFamilies,
+};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _, SqliteConnection};
 
 use super::{
-    AccessRow, CodeRow, FAMILIES, FAMILIES_PER_USER, FamilyRenewal, FamilyRow, ISSUED_CODES,
-    Insertion, ProvidedSubject, TakenCode, digest, maybe, moment, span,
+    CHANGED, FAMILIES, FAMILIES_PER_USER, ISSUED_CODES, digest, maybe, millis_before, moment,
+    outcome, provided, provided_columns,
 };
 use crate::database::millis;
-use crate::holders::CHANGED;
 use crate::{Store, StoreError};
 
 /// How long a code is remembered after it has expired: for as long it is known that it was used.
@@ -62,147 +65,159 @@ pub(crate) const FAMILIES_LISTED: &str = "
     SELECT token_families.*, provided_people.groups AS groups
     FROM token_families LEFT JOIN provided_people USING (issuer, subject) ORDER BY id LIMIT ?1";
 
-impl Store {
-    /// Keeps a code, unless its user was removed meanwhile.
-    pub async fn keep_code(&self, code: CodeRow, now: Timestamp) -> Result<Insertion, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let kept = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let old = millis(now).saturating_sub(span(CODE_MEMORY));
-            sqlx::query(DROP_CODES).bind(old).execute(&mut *transaction).await?;
-            if is_full(&mut transaction, "SELECT count(*) FROM issued_codes", ISSUED_CODES).await? {
-                return Ok(Insertion::Full);
-            }
-            let (issuer, subject) = ProvidedSubject::columns(code.provided.as_ref());
-            let kept = sqlx::query(KEEP_CODE)
-                .bind(code.id.as_str())
-                .bind(&code.hash.as_bytes()[..])
-                .bind(code.user.as_str())
-                .bind(&code.client)
-                .bind(&code.client_name)
-                .bind(&code.redirect)
-                .bind(&code.challenge)
-                .bind(&code.resource)
-                .bind(&code.scopes)
-                .bind(millis(code.expires_at))
-                .bind(issuer)
-                .bind(subject)
-                .execute(&mut *transaction)
-                .await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(insertion(kept.rows_affected()))
-        };
-        kept.await.map_err(|source| store.error(source))
-    }
-
-    /// Uses a code up. One that was used before, or had expired for an hour, is never good again.
-    pub async fn take_code(&self, id: &TokenId, hash: Digest) -> Result<TakenCode, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let taken = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let found = sqlx::query(CODE).bind(id.as_str()).bind(&hash.as_bytes()[..]);
-            let Some(row) = found.fetch_optional(&mut *transaction).await? else {
-                return Ok(TakenCode::Unknown);
+impl TokenFamilies for Store {
+    fn keep_code(&self, code: CodeRecord, now: Timestamp) -> StoreAnswer<'_, KeepOutcome> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let kept = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let old = millis_before(now, CODE_MEMORY);
+                sqlx::query(DROP_CODES).bind(old).execute(&mut *transaction).await?;
+                if is_full(&mut transaction, "SELECT count(*) FROM issued_codes", ISSUED_CODES)
+                    .await?
+                {
+                    return Ok(KeepOutcome::Full);
+                }
+                let (issuer, subject) = provided_columns(code.consent.provided.as_ref());
+                let kept = sqlx::query(KEEP_CODE)
+                    .bind(code.id.as_str())
+                    .bind(&code.hash.as_bytes()[..])
+                    .bind(code.consent.user.as_str())
+                    .bind(&code.consent.client)
+                    .bind(&code.consent.client_name)
+                    .bind(&code.redirect)
+                    .bind(&code.challenge)
+                    .bind(code.consent.resource.as_str())
+                    .bind(code.consent.scopes.as_str())
+                    .bind(millis(code.expires_at))
+                    .bind(issuer)
+                    .bind(subject)
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(outcome(&kept))
             };
-            if row.try_get("is_used")? {
-                return Ok(TakenCode::Used);
-            }
-            sqlx::query(USE_CODE).bind(id.as_str()).execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(TakenCode::Fresh(Box::new(code(&row)?)))
-        };
-        taken.await.map_err(|source| store.error(source))
+            Ok(kept.await.map_err(|source| store.error(source))?)
+        })
     }
 
-    /// Begins what a used code was good for, if it was not revoked meanwhile.
-    pub async fn begin_family(
-        &self,
-        family: FamilyRow,
+    fn take_code<'a>(&'a self, id: &'a TokenId, hash: Digest) -> StoreAnswer<'a, CodeState> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let taken = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let found = sqlx::query(CODE).bind(id.as_str()).bind(&hash.as_bytes()[..]);
+                let Some(row) = found.fetch_optional(&mut *transaction).await? else {
+                    return Ok(CodeState::Unknown);
+                };
+                if row.try_get("is_used")? {
+                    return Ok(CodeState::Used);
+                }
+                sqlx::query(USE_CODE).bind(id.as_str()).execute(&mut *transaction).await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(CodeState::Fresh(Box::new(code(&row)?)))
+            };
+            Ok(taken.await.map_err(|source| store.error(source))?)
+        })
+    }
+
+    fn begin_family(&self, family: FamilyRecord, now: Timestamp) -> StoreAnswer<'_, KeepOutcome> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let begun = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                sqlx::query(DROP_FAMILIES).bind(millis(now)).execute(&mut *transaction).await?;
+                let room = sqlx::query(FAMILY_ROOM).bind(family.consent.user.as_str());
+                room.bind(FAMILIES_PER_USER - 1).execute(&mut *transaction).await?;
+                if is_full(&mut transaction, "SELECT count(*) FROM token_families", FAMILIES)
+                    .await?
+                {
+                    return Ok(KeepOutcome::Full);
+                }
+                let (issuer, subject) = provided_columns(family.consent.provided.as_ref());
+                let begun = sqlx::query(BEGIN)
+                    .bind(family.id.as_str())
+                    .bind(family.consent.user.as_str())
+                    .bind(&family.consent.client)
+                    .bind(&family.consent.client_name)
+                    .bind(family.consent.resource.as_str())
+                    .bind(family.consent.scopes.as_str())
+                    .bind(millis(family.created_at))
+                    .bind(millis(family.expires_at))
+                    .bind(&family.refresh.as_bytes()[..])
+                    .bind(&family.access.hash.as_bytes()[..])
+                    .bind(family.access.resource.as_str())
+                    .bind(family.access.scopes.as_str())
+                    .bind(millis(family.access.expires_at))
+                    .bind(issuer)
+                    .bind(subject)
+                    .execute(&mut *transaction)
+                    .await?;
+                sqlx::query(CHANGED).execute(&mut *transaction).await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(outcome(&begun))
+            };
+            Ok(begun.await.map_err(|source| store.error(source))?)
+        })
+    }
+
+    fn family<'a>(
+        &'a self,
+        id: &'a TokenId,
         now: Timestamp,
-    ) -> Result<Insertion, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let begun = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            sqlx::query(DROP_FAMILIES).bind(millis(now)).execute(&mut *transaction).await?;
-            let room = sqlx::query(FAMILY_ROOM).bind(family.user.as_str());
-            room.bind(FAMILIES_PER_USER - 1).execute(&mut *transaction).await?;
-            if is_full(&mut transaction, "SELECT count(*) FROM token_families", FAMILIES).await? {
-                return Ok(Insertion::Full);
-            }
-            let (issuer, subject) = ProvidedSubject::columns(family.provided.as_ref());
-            let begun = sqlx::query(BEGIN)
-                .bind(family.id.as_str())
-                .bind(family.user.as_str())
-                .bind(&family.client)
-                .bind(&family.client_name)
-                .bind(&family.resource)
-                .bind(&family.scopes)
-                .bind(millis(family.created_at))
-                .bind(millis(family.expires_at))
-                .bind(&family.refresh.as_bytes()[..])
-                .bind(&family.access.hash.as_bytes()[..])
-                .bind(&family.access.resource)
-                .bind(&family.access.scopes)
-                .bind(millis(family.access.expires_at))
-                .bind(issuer)
-                .bind(subject)
-                .execute(&mut *transaction)
-                .await?;
-            sqlx::query(CHANGED).execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(insertion(begun.rows_affected()))
-        };
-        begun.await.map_err(|source| store.error(source))
+    ) -> StoreAnswer<'a, Option<FamilyRecord>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let row = sqlx::query(FAMILY).bind(id.as_str()).bind(millis(now));
+            let row = row.fetch_optional(&mut *store.connection().await).await;
+            let row = row.and_then(|row| row.as_ref().map(known_family).transpose());
+            Ok(row.map_err(|source| store.error(source))?)
+        })
     }
 
-    pub async fn family(
-        &self,
-        id: &TokenId,
-        now: Timestamp,
-    ) -> Result<Option<FamilyRow>, StoreError> {
-        let store = self.inner();
-        let row = sqlx::query(FAMILY).bind(id.as_str()).bind(millis(now));
-        let row = row.fetch_optional(&mut *store.connection().await).await;
-        let row = row.and_then(|row| row.as_ref().map(known_family).transpose());
-        row.map_err(|source| store.error(source))
-    }
-
-    /// Replaces the tokens of a family, if its refresh token is still the one that they follow.
-    pub async fn renew_family(
-        &self,
-        id: &TokenId,
+    fn renew_family<'a>(
+        &'a self,
+        id: &'a TokenId,
         renewal: FamilyRenewal,
-    ) -> Result<bool, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let renewed = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let renewed = sqlx::query(RENEW)
-                .bind(id.as_str())
-                .bind(&renewal.from.as_bytes()[..])
-                .bind(&renewal.refresh.as_bytes()[..])
-                .bind(millis(renewal.refreshed_at))
-                .bind(&renewal.access.hash.as_bytes()[..])
-                .bind(&renewal.access.resource)
-                .bind(&renewal.access.scopes)
-                .bind(millis(renewal.access.expires_at))
-                .execute(&mut *transaction)
-                .await?;
-            if renewed.rows_affected() == 0 {
-                return Ok(false);
-            }
-            sqlx::query(CHANGED).execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(true)
-        };
-        renewed.await.map_err(|source| store.error(source))
+    ) -> StoreAnswer<'a, bool> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let renewed = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let renewed = sqlx::query(RENEW)
+                    .bind(id.as_str())
+                    .bind(&renewal.from.as_bytes()[..])
+                    .bind(&renewal.refresh.as_bytes()[..])
+                    .bind(millis(renewal.refreshed_at))
+                    .bind(&renewal.access.hash.as_bytes()[..])
+                    .bind(renewal.access.resource.as_str())
+                    .bind(renewal.access.scopes.as_str())
+                    .bind(millis(renewal.access.expires_at))
+                    .execute(&mut *transaction)
+                    .await?;
+                if renewed.rows_affected() == 0 {
+                    return Ok(false);
+                }
+                sqlx::query(CHANGED).execute(&mut *transaction).await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(true)
+            };
+            Ok(renewed.await.map_err(|source| store.error(source))?)
+        })
     }
 
+    fn end_family<'a>(&'a self, id: &'a TokenId) -> StoreAnswer<'a, bool> {
+        Box::pin(async move { Ok(self.end_access(id).await?) })
+    }
+}
+
+impl Store {
     /// Ends a family and forgets its code. Returns whether there was one.
-    pub async fn end_family(&self, id: &TokenId) -> Result<bool, StoreError> {
+    pub async fn end_access(&self, id: &TokenId) -> Result<bool, StoreError> {
         let store = self.inner();
         let mut connection = store.connection().await;
         let ended = async {
@@ -221,7 +236,7 @@ impl Store {
     }
 
     /// All clients that are let in.
-    pub async fn families(&self) -> Result<Vec<FamilyRow>, StoreError> {
+    pub async fn families(&self) -> Result<Vec<FamilyRecord>, StoreError> {
         let store = self.inner();
         let rows = sqlx::query(FAMILIES_LISTED).bind(FAMILIES);
         let rows = rows.fetch_all(&mut *store.connection().await).await;
@@ -256,46 +271,41 @@ async fn is_full(
     Ok(count >= i64::from(limit))
 }
 
-fn insertion(rows: u64) -> Insertion {
-    if rows == 1 { Insertion::Done } else { Insertion::Refused }
-}
-
-fn code(row: &SqliteRow) -> sqlx::Result<CodeRow> {
-    let text = |name| row.try_get::<String, _>(name);
-    Ok(CodeRow {
-        id: TokenId::new(text("id")?),
+fn code(row: &SqliteRow) -> sqlx::Result<CodeRecord> {
+    Ok(CodeRecord {
+        id: TokenId::new(row.try_get::<String, _>("id")?),
         hash: digest(row, "hash")?,
-        user: UserId::new(text("user")?),
-        provided: ProvidedSubject::of(row)?,
-        client: text("client")?,
-        client_name: text("client_name")?,
-        redirect: text("redirect")?,
-        challenge: text("challenge")?,
-        resource: text("resource")?,
-        scopes: text("scopes")?,
+        consent: consent(row)?,
+        redirect: row.try_get("redirect")?,
+        challenge: row.try_get("challenge")?,
         expires_at: moment(row, "expires_at")?,
     })
 }
 
-pub(crate) fn known_family(row: &SqliteRow) -> sqlx::Result<FamilyRow> {
-    let text = |name| row.try_get::<String, _>(name);
-    Ok(FamilyRow {
-        id: TokenId::new(text("id")?),
-        user: UserId::new(text("user")?),
-        provided: ProvidedSubject::of(row)?,
-        client: text("client")?,
-        client_name: text("client_name")?,
-        resource: text("resource")?,
-        scopes: text("scopes")?,
+fn consent(row: &SqliteRow) -> sqlx::Result<Consent> {
+    Ok(Consent {
+        user: UserId::new(row.try_get::<String, _>("user")?),
+        provided: provided(row)?,
+        client: row.try_get("client")?,
+        client_name: row.try_get("client_name")?,
+        resource: Resource::kept(row.try_get::<String, _>("resource")?),
+        scopes: Scopes::kept(row.try_get("scopes")?),
+    })
+}
+
+pub(crate) fn known_family(row: &SqliteRow) -> sqlx::Result<FamilyRecord> {
+    Ok(FamilyRecord {
+        id: TokenId::new(row.try_get::<String, _>("id")?),
+        consent: consent(row)?,
         created_at: moment(row, "created_at")?,
         expires_at: moment(row, "expires_at")?,
         refresh: digest(row, "refresh_hash")?,
         refreshes: row.try_get::<u32, _>("refreshes")?,
         refreshed_at: moment(row, "refreshed_at")?,
-        access: AccessRow {
+        access: FamilyAccess {
             hash: digest(row, "access_hash")?,
-            resource: text("access_resource")?,
-            scopes: text("access_scopes")?,
+            resource: Resource::kept(row.try_get::<String, _>("access_resource")?),
+            scopes: Scopes::kept(row.try_get("access_scopes")?),
             expires_at: moment(row, "access_expires_at")?,
         },
         last_used: maybe(row, "last_used")?,

@@ -1,16 +1,20 @@
 //! People: their passwords, the links that set them, and the browsers in which they are signed in.
 
 use gatefold_core::{Digest, DrawnToken, Timestamp, TokenId, TokenKind, UserId};
+use gatefold_identity::limits::{LINK_LIFE, NAME_BYTES};
+use gatefold_identity::{
+    BrowserSession, KeepOutcome, NewPassword, PasswordLink, People, PersonRecord, StoreAnswer,
+    is_plain_name,
+};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
 
 use super::families::end_families_of;
 use super::{
-    BROWSERS_PER_USER, BrowserRow, FAMILIES, Insertion, LinkUse, PEOPLE, PROVIDED_PEOPLE,
-    PasswordLink, PersonRecord, ProvidedSubject, digest, maybe, moment,
+    BROWSERS_PER_USER, FAMILIES, PEOPLE, PROVIDED_PEOPLE, digest, maybe, moment, outcome, provided,
+    provided_columns,
 };
 use crate::database::millis;
-use crate::holders::{TOKEN_NAME_BYTES, is_plain_name};
 use crate::{Store, StoreError};
 
 const PASSWORD: &str = "SELECT hash FROM passwords WHERE user = ?1";
@@ -69,23 +73,125 @@ const PEOPLE_LISTED: &str = "
 /// The most people that are listed.
 const LISTED: u32 = PEOPLE + PROVIDED_PEOPLE + FAMILIES;
 
-impl Store {
-    pub async fn password(&self, user: &UserId) -> Result<Option<String>, StoreError> {
-        let store = self.inner();
-        let found = sqlx::query_scalar(PASSWORD).bind(user.as_str());
-        let found = found.fetch_optional(&mut *store.connection().await).await;
-        found.map_err(|source| store.error(source))
+impl People for Store {
+    fn password<'a>(&'a self, user: &'a UserId) -> StoreAnswer<'a, Option<String>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let found = sqlx::query_scalar(PASSWORD).bind(user.as_str());
+            let found = found.fetch_optional(&mut *store.connection().await).await;
+            Ok(found.map_err(|source| store.error(source))?)
+        })
     }
 
-    /// Makes a link to set a user's password, instead of the one before.
-    pub async fn create_password_link(
+    fn password_link<'a>(
+        &'a self,
+        id: &'a TokenId,
+        hash: Digest,
+        now: Timestamp,
+    ) -> StoreAnswer<'a, Option<UserId>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let user: sqlx::Result<Option<String>> = sqlx::query_scalar(LINK)
+                .bind(id.as_str())
+                .bind(&hash.as_bytes()[..])
+                .bind(millis(now))
+                .fetch_optional(&mut *store.connection().await)
+                .await;
+            Ok(user.map_err(|source| store.error(source))?.map(UserId::new))
+        })
+    }
+
+    fn set_password(&self, new: NewPassword, now: Timestamp) -> StoreAnswer<'_, Option<UserId>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let set = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let user: Option<String> = sqlx::query_scalar(TAKE_LINK)
+                    .bind(new.link.as_str())
+                    .bind(&new.link_hash.as_bytes()[..])
+                    .bind(millis(now))
+                    .fetch_optional(&mut *transaction)
+                    .await?;
+                let Some(user) = user else { return Ok(None) };
+                sqlx::query(SET_PASSWORD)
+                    .bind(&user)
+                    .bind(&new.password)
+                    .bind(millis(now))
+                    .execute(&mut *transaction)
+                    .await?;
+                let sessions =
+                    sqlx::query("DELETE FROM browser_sessions WHERE user = ?1").bind(&user);
+                sessions.execute(&mut *transaction).await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(Some(UserId::new(user)))
+            };
+            Ok(set.await.map_err(|source| store.error(source))?)
+        })
+    }
+
+    fn open_session(
         &self,
-        user: &UserId,
-        life: std::time::Duration,
-    ) -> Result<PasswordLink, StoreError> {
+        session: BrowserSession,
+        now: Timestamp,
+    ) -> StoreAnswer<'_, KeepOutcome> {
+        Box::pin(async move {
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let opened = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                sqlx::query(DROP_SESSIONS).bind(millis(now)).execute(&mut *transaction).await?;
+                let (issuer, subject) = provided_columns(session.provided.as_ref());
+                let opened = sqlx::query(OPEN)
+                    .bind(session.id.as_str())
+                    .bind(&session.hash.as_bytes()[..])
+                    .bind(session.user.as_str())
+                    .bind(millis(session.expires_at))
+                    .bind(issuer)
+                    .bind(subject)
+                    .execute(&mut *transaction)
+                    .await?;
+                let room =
+                    sqlx::query(MAKE_ROOM).bind(session.user.as_str()).bind(BROWSERS_PER_USER);
+                room.execute(&mut *transaction).await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(outcome(&opened))
+            };
+            Ok(opened.await.map_err(|source| store.error(source))?)
+        })
+    }
+
+    fn session<'a>(
+        &'a self,
+        id: &'a TokenId,
+        now: Timestamp,
+    ) -> StoreAnswer<'a, Option<BrowserSession>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let row = sqlx::query(SESSION).bind(id.as_str()).bind(millis(now));
+            let row = row.fetch_optional(&mut *store.connection().await).await;
+            let row = row.and_then(|row| row.as_ref().map(session).transpose());
+            Ok(row.map_err(|source| store.error(source))?)
+        })
+    }
+
+    fn close_session<'a>(&'a self, id: &'a TokenId) -> StoreAnswer<'a, ()> {
+        Box::pin(async move {
+            let store = self.inner();
+            let closed =
+                sqlx::query("DELETE FROM browser_sessions WHERE id = ?1").bind(id.as_str());
+            let closed = closed.execute(&mut *store.connection().await).await;
+            Ok(closed.map(drop).map_err(|source| store.error(source))?)
+        })
+    }
+}
+
+impl Store {
+    /// Makes a link to set a user's password, instead of the one before.
+    pub async fn create_password_link(&self, user: &UserId) -> Result<PasswordLink, StoreError> {
         if !is_plain_name(user.as_str()) {
             let text = format!(
-                "the name of a user has 1 to {TOKEN_NAME_BYTES} bytes, no space around it, and no \
+                "the name of a user has 1 to {NAME_BYTES} bytes, no space around it, and no \
                  control characters"
             );
             return Err(StoreError::TokenRefused(text));
@@ -93,7 +199,7 @@ impl Store {
         let store = self.inner();
         let drawn = DrawnToken::draw(TokenKind::Link).map_err(StoreError::Random)?;
         let (now, mut connection) = (store.now(), store.connection().await);
-        let expires_at = now.plus(life);
+        let expires_at = now.plus(LINK_LIFE);
         let made = async {
             let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
             sqlx::query(DROP_LINKS).bind(millis(now)).execute(&mut *transaction).await?;
@@ -116,103 +222,6 @@ impl Store {
             return Err(StoreError::TooManyPeople { limit: PEOPLE });
         }
         Ok(PasswordLink { text: drawn.text, expires_at })
-    }
-
-    /// Whose password a link may set.
-    pub async fn password_link(
-        &self,
-        id: &TokenId,
-        hash: Digest,
-        now: Timestamp,
-    ) -> Result<Option<UserId>, StoreError> {
-        let store = self.inner();
-        let user: sqlx::Result<Option<String>> = sqlx::query_scalar(LINK)
-            .bind(id.as_str())
-            .bind(&hash.as_bytes()[..])
-            .bind(millis(now))
-            .fetch_optional(&mut *store.connection().await)
-            .await;
-        Ok(user.map_err(|source| store.error(source))?.map(UserId::new))
-    }
-
-    /// Uses a link up, sets its user's password, and ends that user's sessions in browsers.
-    pub async fn set_password(
-        &self,
-        link: LinkUse,
-        now: Timestamp,
-    ) -> Result<Option<UserId>, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let set = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let user: Option<String> = sqlx::query_scalar(TAKE_LINK)
-                .bind(link.id.as_str())
-                .bind(&link.hash.as_bytes()[..])
-                .bind(millis(now))
-                .fetch_optional(&mut *transaction)
-                .await?;
-            let Some(user) = user else { return Ok(None) };
-            sqlx::query(SET_PASSWORD)
-                .bind(&user)
-                .bind(&link.password)
-                .bind(millis(now))
-                .execute(&mut *transaction)
-                .await?;
-            let sessions = sqlx::query("DELETE FROM browser_sessions WHERE user = ?1").bind(&user);
-            sessions.execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(Some(UserId::new(user)))
-        };
-        set.await.map_err(|source| store.error(source))
-    }
-
-    /// Keeps that a user has signed in, unless the user was removed meanwhile.
-    pub async fn open_browser(
-        &self,
-        browser: BrowserRow,
-        now: Timestamp,
-    ) -> Result<Insertion, StoreError> {
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let opened = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            sqlx::query(DROP_SESSIONS).bind(millis(now)).execute(&mut *transaction).await?;
-            let (issuer, subject) = ProvidedSubject::columns(browser.provided.as_ref());
-            let opened = sqlx::query(OPEN)
-                .bind(browser.id.as_str())
-                .bind(&browser.hash.as_bytes()[..])
-                .bind(browser.user.as_str())
-                .bind(millis(browser.expires_at))
-                .bind(issuer)
-                .bind(subject)
-                .execute(&mut *transaction)
-                .await?;
-            let room = sqlx::query(MAKE_ROOM).bind(browser.user.as_str()).bind(BROWSERS_PER_USER);
-            room.execute(&mut *transaction).await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(opened.rows_affected() == 1)
-        };
-        let is_new = opened.await.map_err(|source| store.error(source))?;
-        Ok(if is_new { Insertion::Done } else { Insertion::Refused })
-    }
-
-    pub async fn browser(
-        &self,
-        id: &TokenId,
-        now: Timestamp,
-    ) -> Result<Option<BrowserRow>, StoreError> {
-        let store = self.inner();
-        let row = sqlx::query(SESSION).bind(id.as_str()).bind(millis(now));
-        let row = row.fetch_optional(&mut *store.connection().await).await;
-        let row = row.and_then(|row| row.as_ref().map(browser).transpose());
-        row.map_err(|source| store.error(source))
-    }
-
-    pub async fn close_browser(&self, id: &TokenId) -> Result<(), StoreError> {
-        let store = self.inner();
-        let closed = sqlx::query("DELETE FROM browser_sessions WHERE id = ?1").bind(id.as_str());
-        let closed = closed.execute(&mut *store.connection().await).await;
-        closed.map(drop).map_err(|source| store.error(source))
     }
 
     /// All who sign in here, or have let clients in.
@@ -250,12 +259,12 @@ impl Store {
     }
 }
 
-fn browser(row: &SqliteRow) -> sqlx::Result<BrowserRow> {
-    Ok(BrowserRow {
+fn session(row: &SqliteRow) -> sqlx::Result<BrowserSession> {
+    Ok(BrowserSession {
         id: TokenId::new(row.try_get::<String, _>("id")?),
         hash: digest(row, "hash")?,
         user: UserId::new(row.try_get::<String, _>("user")?),
-        provided: ProvidedSubject::of(row)?,
+        provided: provided(row)?,
         expires_at: moment(row, "expires_at")?,
     })
 }

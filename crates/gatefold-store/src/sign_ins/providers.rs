@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use gatefold_core::{Digest, Timestamp, TokenId};
+use gatefold_identity::{KeepOutcome, ProvidedPeople, ProvidedPerson, ProviderVisit, StoreAnswer};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Connection as _, Row as _};
 
 use super::{
-    Insertion, PROVIDED_PEOPLE, PROVIDER_VISITS, ProvidedPersonRow, VISIT_REQUEST_BYTES, VisitRow,
-    span,
+    CHANGED, PROVIDED_PEOPLE, PROVIDER_VISITS, VISIT_REQUEST_BYTES, millis_before, outcome,
 };
+use crate::Store;
 use crate::database::millis;
-use crate::holders::CHANGED;
-use crate::{Store, StoreError};
 
 /// How long a person is remembered who does not sign in again. All that they could begin has ended by
 /// then: a browser is signed in for hours, and what it lets in ends after 90 days.
@@ -41,99 +40,94 @@ const TAKE_VISIT: &str = "
     DELETE FROM provider_visits
     WHERE id = ?1 AND hash = ?2 AND browser = ?3 AND expires_at > ?4 RETURNING request";
 
-impl Store {
-    /// Notes what a provider said of somebody who has just signed in. Gateways that run notice other
-    /// groups as they notice other tokens.
-    pub async fn note_provided_person(
+impl ProvidedPeople for Store {
+    fn note_provided_person(
         &self,
-        person: ProvidedPersonRow,
+        person: ProvidedPerson,
         now: Timestamp,
-    ) -> Result<Insertion, StoreError> {
-        let store = self.inner();
-        let groups = serde_json::json!(person.groups).to_string();
-        let mut connection = store.connection().await;
-        let noted = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            let old = millis(now).saturating_sub(span(PERSON_MEMORY));
-            sqlx::query(DROP_PEOPLE).bind(old).execute(&mut *transaction).await?;
-            let (issuer, subject) = (&person.subject.issuer, &person.subject.subject);
-            let known: Option<String> = sqlx::query_scalar(KNOWN)
-                .bind(issuer)
-                .bind(subject)
-                .fetch_optional(&mut *transaction)
-                .await?;
-            let count = sqlx::query_scalar("SELECT count(*) FROM provided_people");
-            let count: i64 = count.fetch_one(&mut *transaction).await?;
-            if known.is_none() && count >= i64::from(PROVIDED_PEOPLE) {
-                return Ok(Insertion::Full);
-            }
-            sqlx::query(NOTE)
-                .bind(issuer)
-                .bind(subject)
-                .bind(person.user.as_str())
-                .bind(&groups)
-                .bind(millis(now))
-                .execute(&mut *transaction)
-                .await?;
-            if known.is_some_and(|former| former != groups) {
-                sqlx::query(CHANGED).execute(&mut *transaction).await?;
-            }
-            transaction.commit().await?;
-            sqlx::Result::Ok(Insertion::Done)
-        };
-        noted.await.map_err(|source| store.error(source))
+    ) -> StoreAnswer<'_, KeepOutcome> {
+        Box::pin(async move {
+            let store = self.inner();
+            let groups = serde_json::json!(person.groups).to_string();
+            let mut connection = store.connection().await;
+            let noted = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                let old = millis_before(now, PERSON_MEMORY);
+                sqlx::query(DROP_PEOPLE).bind(old).execute(&mut *transaction).await?;
+                let (issuer, subject) = (&person.subject.issuer, &person.subject.subject);
+                let known: Option<String> = sqlx::query_scalar(KNOWN)
+                    .bind(issuer)
+                    .bind(subject)
+                    .fetch_optional(&mut *transaction)
+                    .await?;
+                let count = sqlx::query_scalar("SELECT count(*) FROM provided_people");
+                let count: i64 = count.fetch_one(&mut *transaction).await?;
+                if known.is_none() && count >= i64::from(PROVIDED_PEOPLE) {
+                    return Ok(KeepOutcome::Full);
+                }
+                sqlx::query(NOTE)
+                    .bind(issuer)
+                    .bind(subject)
+                    .bind(person.user.as_str())
+                    .bind(&groups)
+                    .bind(millis(now))
+                    .execute(&mut *transaction)
+                    .await?;
+                if known.is_some_and(|former| former != groups) {
+                    sqlx::query(CHANGED).execute(&mut *transaction).await?;
+                }
+                transaction.commit().await?;
+                sqlx::Result::Ok(KeepOutcome::Kept)
+            };
+            Ok(noted.await.map_err(|source| store.error(source))?)
+        })
     }
 
-    /// Keeps that a browser was sent to a provider. If there are too many, the one that was sent first
-    /// makes room.
-    pub async fn keep_visit(
-        &self,
-        visit: VisitRow,
-        now: Timestamp,
-    ) -> Result<Insertion, StoreError> {
-        if visit.request.len() > VISIT_REQUEST_BYTES {
-            return Ok(Insertion::Full);
-        }
-        let store = self.inner();
-        let mut connection = store.connection().await;
-        let kept = async {
-            let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-            sqlx::query(DROP_VISITS).bind(millis(now)).execute(&mut *transaction).await?;
-            let room = sqlx::query(VISIT_ROOM).bind(PROVIDER_VISITS - 1);
-            room.execute(&mut *transaction).await?;
-            let kept = sqlx::query(KEEP_VISIT)
-                .bind(visit.id.as_str())
-                .bind(&visit.hash.as_bytes()[..])
-                .bind(&visit.browser.as_bytes()[..])
-                .bind(&visit.request)
-                .bind(millis(visit.expires_at))
-                .execute(&mut *transaction)
-                .await?;
-            transaction.commit().await?;
-            sqlx::Result::Ok(kept.rows_affected() == 1)
-        };
-        let is_new = kept.await.map_err(|source| store.error(source))?;
-        Ok(if is_new { Insertion::Done } else { Insertion::Refused })
+    fn keep_visit(&self, visit: ProviderVisit, now: Timestamp) -> StoreAnswer<'_, KeepOutcome> {
+        Box::pin(async move {
+            if visit.request.len() > VISIT_REQUEST_BYTES {
+                return Ok(KeepOutcome::Full);
+            }
+            let store = self.inner();
+            let mut connection = store.connection().await;
+            let kept = async {
+                let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+                sqlx::query(DROP_VISITS).bind(millis(now)).execute(&mut *transaction).await?;
+                let room = sqlx::query(VISIT_ROOM).bind(PROVIDER_VISITS - 1);
+                room.execute(&mut *transaction).await?;
+                let kept = sqlx::query(KEEP_VISIT)
+                    .bind(visit.id.as_str())
+                    .bind(&visit.hash.as_bytes()[..])
+                    .bind(&visit.browser.as_bytes()[..])
+                    .bind(&visit.request)
+                    .bind(millis(visit.expires_at))
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                sqlx::Result::Ok(outcome(&kept))
+            };
+            Ok(kept.await.map_err(|source| store.error(source))?)
+        })
     }
 
-    /// Takes the request of a browser that is back, once. None for a visit that is not known, or is
-    /// another browser's, which stays as it was.
-    pub async fn take_visit(
-        &self,
-        id: &TokenId,
+    fn take_visit<'a>(
+        &'a self,
+        id: &'a TokenId,
         hash: Digest,
         browser: Digest,
         now: Timestamp,
-    ) -> Result<Option<String>, StoreError> {
-        let store = self.inner();
-        let taken = sqlx::query_scalar(TAKE_VISIT)
-            .bind(id.as_str())
-            .bind(&hash.as_bytes()[..])
-            .bind(&browser.as_bytes()[..])
-            .bind(millis(now))
-            .fetch_optional(&mut *store.connection().await)
-            .await;
-        taken.map_err(|source| store.error(source))
+    ) -> StoreAnswer<'a, Option<String>> {
+        Box::pin(async move {
+            let store = self.inner();
+            let taken = sqlx::query_scalar(TAKE_VISIT)
+                .bind(id.as_str())
+                .bind(&hash.as_bytes()[..])
+                .bind(&browser.as_bytes()[..])
+                .bind(millis(now))
+                .fetch_optional(&mut *store.connection().await)
+                .await;
+            Ok(taken.map_err(|source| store.error(source))?)
+        })
     }
 }
 

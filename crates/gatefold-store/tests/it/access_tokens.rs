@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gatefold_core::{AgentId, ManualClock, PresentedToken, Timestamp, UserId};
-use gatefold_store::record_limits::{ACCESS_TOKENS, TOKEN_PATTERNS};
-use gatefold_store::{NewAccessToken, Store, StoreError};
+use gatefold_identity::NewAccessToken;
+use gatefold_identity::limits::TOKEN_PATTERNS;
+use gatefold_store::record_limits::ACCESS_TOKENS;
+use gatefold_store::{Store, StoreError};
 use sqlx::{Connection as _, Executor as _};
 use tempfile::tempdir;
 
@@ -52,7 +54,7 @@ async fn a_token_is_kept_as_a_hash_alone() {
     let presented = PresentedToken::read(text.expose()).unwrap();
     assert_eq!(presented.id, record.id);
     let known = store.token_reader().changed().await.unwrap().unwrap();
-    assert_eq!((known.len(), known[0].hash), (1, presented.hash));
+    assert_eq!((known.len(), known[0].hash()), (1, &presented.hash));
     store.close().await.unwrap();
     let on_disk = everything(directory.path());
     let is_there = |text: &str| on_disk.windows(text.len()).any(|part| part == text.as_bytes());

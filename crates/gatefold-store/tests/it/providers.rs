@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use gatefold_core::{Digest, Timestamp, TokenId, UserId};
-use gatefold_store::record_limits::{PROVIDED_PEOPLE, PROVIDER_VISITS, VISIT_REQUEST_BYTES};
-use gatefold_store::{
-    AccessRow, BrowserRow, CodeRow, FamilyRow, Insertion, ProvidedPersonRow, ProvidedSubject,
-    Store, TakenCode, VisitRow,
+use gatefold_identity::{
+    BrowserSession, CodeRecord, CodeState, FamilyRecord, IssuerSubject, KeepOutcome, KnownToken,
+    People as _, ProvidedPeople as _, ProvidedPerson, ProviderVisit, TokenFamilies as _,
 };
+use gatefold_store::Store;
+use gatefold_store::record_limits::{PROVIDED_PEOPLE, PROVIDER_VISITS, VISIT_REQUEST_BYTES};
 use sqlx::Executor as _;
 use tempfile::tempdir;
 use tokio::task::JoinSet;
@@ -19,20 +20,20 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HASH: Digest = Digest::new([1; 32]);
 const BROWSER: Digest = Digest::new([2; 32]);
 
-fn subject(subject: &str) -> ProvidedSubject {
-    ProvidedSubject { issuer: "https://id.example".to_owned(), subject: subject.to_owned() }
+fn subject(subject: &str) -> IssuerSubject {
+    IssuerSubject { issuer: "https://id.example".to_owned(), subject: subject.to_owned() }
 }
 
-fn person(name: &str, groups: &[&str]) -> ProvidedPersonRow {
-    ProvidedPersonRow {
+fn person(name: &str, groups: &[&str]) -> ProvidedPerson {
+    ProvidedPerson {
         subject: subject(name),
         user: UserId::new(format!("{name}@id.example")),
         groups: groups.iter().map(|&group| group.to_owned()).collect(),
     }
 }
 
-fn browser(person: &ProvidedPersonRow) -> BrowserRow {
-    BrowserRow {
+fn browser(person: &ProvidedPerson) -> BrowserSession {
+    BrowserSession {
         id: TokenId::new("browser"),
         hash: HASH,
         user: person.user.clone(),
@@ -41,39 +42,18 @@ fn browser(person: &ProvidedPersonRow) -> BrowserRow {
     }
 }
 
-fn code(person: &ProvidedPersonRow) -> CodeRow {
-    let provided = Some(person.subject.clone());
-    CodeRow { hash: HASH, provided, ..sign_ins::code("aaaa-aaaa", person.user.as_str()) }
+fn code(person: &ProvidedPerson) -> CodeRecord {
+    let mut code = sign_ins::code("aaaa-aaaa", person.user.as_str());
+    code.consent.provided = Some(person.subject.clone());
+    CodeRecord { hash: HASH, ..code }
 }
 
-fn family(person: &ProvidedPersonRow) -> FamilyRow {
-    let CodeRow { id, user, provided, client, client_name, resource, scopes, .. } = code(person);
-    let access = AccessRow {
-        hash: HASH,
-        resource: resource.clone(),
-        scopes: scopes.clone(),
-        expires_at: NOW.plus(DAY),
-    };
-    FamilyRow {
-        id,
-        user,
-        provided,
-        client,
-        client_name,
-        resource,
-        scopes,
-        created_at: NOW,
-        expires_at: NOW.plus(90 * DAY),
-        refresh: HASH,
-        refreshes: 0,
-        refreshed_at: NOW,
-        access,
-        last_used: None,
-    }
+fn family(person: &ProvidedPerson) -> FamilyRecord {
+    sign_ins::family(code(person), NOW)
 }
 
-fn visit(id: &str, at: Timestamp) -> VisitRow {
-    VisitRow {
+fn visit(id: &str, at: Timestamp) -> ProviderVisit {
+    ProviderVisit {
         id: TokenId::new(id),
         hash: HASH,
         browser: BROWSER,
@@ -82,9 +62,9 @@ fn visit(id: &str, at: Timestamp) -> VisitRow {
     }
 }
 
-async fn noted(store: &Store, person: &ProvidedPersonRow) {
+async fn noted(store: &Store, person: &ProvidedPerson) {
     let noted = store.note_provided_person(person.clone(), NOW).await.unwrap();
-    assert_eq!(noted, Insertion::Done);
+    assert_eq!(noted, KeepOutcome::Kept);
 }
 
 #[tokio::test]
@@ -92,32 +72,32 @@ async fn what_a_person_began_ends_with_the_person() {
     let directory = tempdir().unwrap();
     let (gateway, other) = (open(directory.path()).await, open(directory.path()).await);
     let ann = person("ann", &["ops"]);
-    let refused = gateway.open_browser(browser(&ann), NOW).await.unwrap();
-    assert_eq!(refused, Insertion::Refused, "nobody knows the person");
-    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), Insertion::Refused);
+    let refused = gateway.open_session(browser(&ann), NOW).await.unwrap();
+    assert_eq!(refused, KeepOutcome::Refused, "nobody knows the person");
+    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), KeepOutcome::Refused);
     noted(&gateway, &ann).await;
     let mut somebody_else = browser(&ann);
     somebody_else.user = UserId::new("root");
-    assert_eq!(gateway.open_browser(somebody_else, NOW).await.unwrap(), Insertion::Refused);
-    assert_eq!(gateway.open_browser(browser(&ann), NOW).await.unwrap(), Insertion::Done);
-    let kept = other.browser(&TokenId::new("browser"), NOW).await.unwrap();
+    assert_eq!(gateway.open_session(somebody_else, NOW).await.unwrap(), KeepOutcome::Refused);
+    assert_eq!(gateway.open_session(browser(&ann), NOW).await.unwrap(), KeepOutcome::Kept);
+    let kept = other.session(&TokenId::new("browser"), NOW).await.unwrap();
     assert_eq!(kept, Some(browser(&ann)));
-    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), Insertion::Done);
+    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), KeepOutcome::Kept);
     let taken = other.take_code(&TokenId::new("aaaa-aaaa"), HASH).await.unwrap();
-    assert_eq!(taken, TakenCode::Fresh(Box::new(code(&ann))));
-    assert_eq!(other.begin_family(family(&ann), NOW).await.unwrap(), Insertion::Done);
+    assert_eq!(taken, CodeState::Fresh(Box::new(code(&ann))));
+    assert_eq!(other.begin_family(family(&ann), NOW).await.unwrap(), KeepOutcome::Kept);
     assert_eq!(gateway.families().await.unwrap(), [family(&ann)]);
     let listed = other.people().await.unwrap();
     let seen = (listed[0].issuer.as_deref(), listed[0].signed_in_at, listed[0].clients);
     assert_eq!((listed.len(), seen), (1, (Some("https://id.example"), Some(NOW), 1)));
     assert_eq!((&listed[0].user, listed[0].password_set_at), (&ann.user, None));
     assert!(other.remove_person(&ann.user).await.unwrap());
-    assert_eq!(gateway.browser(&TokenId::new("browser"), NOW).await.unwrap(), None);
+    assert_eq!(gateway.session(&TokenId::new("browser"), NOW).await.unwrap(), None);
     assert_eq!(gateway.families().await.unwrap(), []);
     assert_eq!(gateway.people().await.unwrap(), []);
-    let late = gateway.open_browser(browser(&ann), NOW).await.unwrap();
-    assert_eq!(late, Insertion::Refused, "what was under way comes to nothing");
-    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), Insertion::Refused);
+    let late = gateway.open_session(browser(&ann), NOW).await.unwrap();
+    assert_eq!(late, KeepOutcome::Refused, "what was under way comes to nothing");
+    assert_eq!(gateway.keep_code(code(&ann), NOW).await.unwrap(), KeepOutcome::Refused);
 }
 
 #[tokio::test]
@@ -132,8 +112,13 @@ async fn gateways_follow_the_groups_of_the_last_sign_in() {
     let mut reader = gateway.token_reader();
     let mut known = async || {
         let tokens = reader.changed().await.unwrap()?;
-        let own = tokens.into_iter().filter_map(|it| it.family);
-        Some(own.map(|it| (it.provided.unwrap().subject, it.groups)).collect::<Vec<_>>())
+        let subject_and_groups = |known| match known {
+            KnownToken::SignedIn { family, groups } => {
+                (family.consent.provided.unwrap().subject, groups)
+            }
+            KnownToken::Made { .. } => panic!("nobody made a token"),
+        };
+        Some(tokens.into_iter().map(subject_and_groups).collect::<Vec<_>>())
     };
     let ops = vec!["ops".to_owned()];
     assert_eq!(known().await, Some(vec![("ann".to_owned(), ops)]));
@@ -148,9 +133,9 @@ async fn a_visit_is_taken_once_by_its_own_browser() {
     let directory = tempdir().unwrap();
     let (one, other) = (open(directory.path()).await, open(directory.path()).await);
     let id = TokenId::new("vvvv-vvvv");
-    assert_eq!(one.keep_visit(visit("vvvv-vvvv", NOW), NOW).await.unwrap(), Insertion::Done);
+    assert_eq!(one.keep_visit(visit("vvvv-vvvv", NOW), NOW).await.unwrap(), KeepOutcome::Kept);
     let again = other.keep_visit(visit("vvvv-vvvv", NOW), NOW).await.unwrap();
-    assert_eq!(again, Insertion::Refused, "its id is taken");
+    assert_eq!(again, KeepOutcome::Refused, "its id is taken");
     let take = async |hash, browser, at| other.take_visit(&id, hash, browser, at).await.unwrap();
     assert_eq!(take(BROWSER, BROWSER, NOW).await, None, "another secret");
     assert_eq!(take(HASH, HASH, NOW).await, None, "another browser");
@@ -178,7 +163,7 @@ async fn people_and_visits_are_bounded() {
     let visits = "INSERT INTO provider_visits SELECT 'v' || i, x'01', x'02', '', ";
     fill(format!("{} {visits} {millis} + i FROM n", numbers(PROVIDER_VISITS))).await;
     let newest = visit("vvvv-vvvv", NOW);
-    assert_eq!(store.keep_visit(newest, NOW).await.unwrap(), Insertion::Done);
+    assert_eq!(store.keep_visit(newest, NOW).await.unwrap(), KeepOutcome::Kept);
     let count = async |table: &str| -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
         let count = sqlx::query_scalar(sqlx::AssertSqlSafe(sql));
@@ -189,18 +174,18 @@ async fn people_and_visits_are_bounded() {
     let later = NOW.plus(Duration::from_secs(3600));
     store.keep_visit(visit("later", later), later).await.map(drop).unwrap();
     assert_eq!(count("provider_visits").await, 1, "those that are over are dropped");
-    let long = VisitRow { request: "x".repeat(VISIT_REQUEST_BYTES + 1), ..visit("long", NOW) };
-    assert_eq!(store.keep_visit(long, NOW).await.unwrap(), Insertion::Full);
+    let long = ProviderVisit { request: "x".repeat(VISIT_REQUEST_BYTES + 1), ..visit("long", NOW) };
+    assert_eq!(store.keep_visit(long, NOW).await.unwrap(), KeepOutcome::Full);
 
     let people =
         "INSERT INTO provided_people SELECT 'https://id.example', 's' || i, 'u' || i, '[]',";
     fill(format!("{} {people} {millis} FROM n", numbers(PROVIDED_PEOPLE))).await;
     let refused = store.note_provided_person(person("ann", &[]), NOW).await.unwrap();
-    assert_eq!(refused, Insertion::Full);
+    assert_eq!(refused, KeepOutcome::Full);
     noted(&store, &person("s1", &["ops"])).await;
     assert_eq!(store.people().await.unwrap().len(), PROVIDED_PEOPLE as usize);
     let much_later = NOW.plus(92 * DAY);
     let made_room = store.note_provided_person(person("ann", &[]), much_later).await.unwrap();
-    assert_eq!(made_room, Insertion::Done);
+    assert_eq!(made_room, KeepOutcome::Kept);
     assert_eq!(count("provided_people").await, 1);
 }

@@ -15,17 +15,16 @@ use axum::extract::ConnectInfo;
 use futures::future::BoxFuture;
 use gatefold_core::{
     Clock, Digest, Narrowing, PresentedToken, Principal, Timestamp, TokenGrant, TokenId, TokenKind,
-    UserId, network_of,
+    network_of,
 };
 use gatefold_dispatch::Dispatcher;
 use gatefold_http::{Authenticated, Authenticator, Unauthenticated, Validity};
-use gatefold_issuer::{Issuer, Resource, Scopes};
+use gatefold_identity::{FamilyRecord, KnownToken, Resource};
+use gatefold_issuer::Issuer;
 use gatefold_mcp::Server;
 use gatefold_oauth::{TokenFault, TokenIssuers};
 use gatefold_store::record_limits::ACCESS_TOKENS;
-use gatefold_store::{
-    AccessTokenRecord, KnownToken, ProvidedSubject, Store, StoreError, TokenReader,
-};
+use gatefold_store::{Store, StoreError, TokenReader};
 use http::request::Parts;
 use subtle::ConstantTimeEq as _;
 use tokio::time::{sleep, timeout};
@@ -33,8 +32,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::accounts::PresentedTokens;
-use super::people::{People, rights};
-use super::sign_in::OwnSignIn;
+use super::people::{ConfiguredPeople, rights};
 use crate::config::agents_domain;
 use issued::IssuedTokens;
 use looks::Looks;
@@ -65,10 +63,10 @@ pub(super) struct TokenGate {
     tokens: ArcSwap<HashMap<TokenId, Arc<LiveToken>>>,
     /// None where the configuration trusts no issuer.
     issued: Option<IssuedTokens>,
-    people: Arc<People>,
+    people: Arc<ConfiguredPeople>,
     form: RefusalForm,
-    /// How people sign in here. None if they do not, and what they had is good for nothing.
-    own: Option<OwnSignIn>,
+    /// Where people sign in here. None if they do not, and what they had is good for nothing.
+    issuer: Option<Issuer>,
     looks: Looks,
     clock: Arc<dyn Clock>,
     /// The clock's uptime at the last successful look, in milliseconds.
@@ -81,31 +79,18 @@ pub(super) struct IssuerAccess {
     /// Where their tokens are exchanged for those of sources.
     pub(super) exchanged: Arc<PresentedTokens>,
     pub(super) resource: Arc<ProtectedResource>,
-    /// How people sign in here, if they do.
-    pub(super) own: Option<OwnSignIn>,
+    /// Where people sign in here, if they do.
+    pub(super) issuer: Option<Issuer>,
 }
 
 /// A token as it is looked up.
 struct LiveToken {
-    hash: Digest,
-    expires_at: Option<Timestamp>,
-    /// Of a token that somebody signed in for.
-    family: Option<LiveFamily>,
+    known: KnownToken,
     authenticated: Authenticated,
     validity: Arc<Validity>,
     /// The hour of its last use, and the one that the store knows of, in milliseconds since 1970.
     used: AtomicU64,
     noted: AtomicU64,
-}
-
-/// What a token is for that somebody signed in for.
-struct LiveFamily {
-    resource: Resource,
-    /// When another token has to follow. What was begun goes on.
-    expires_at: Timestamp,
-    /// As whom a provider knows its user, and the groups that it named.
-    provided: Option<ProvidedSubject>,
-    groups: Vec<String>,
 }
 
 impl LiveToken {
@@ -115,34 +100,19 @@ impl LiveToken {
         form: &RefusalForm,
         earlier: Option<&Arc<Self>>,
     ) -> (TokenId, Arc<Self>) {
-        let KnownToken { mut record, hash, family } = known;
-        let used = record.last_used.map_or(0, Timestamp::as_millis);
+        let used = known.last_used().map_or(0, Timestamp::as_millis);
+        let is_family = |known: &KnownToken| matches!(known, KnownToken::SignedIn { .. });
         // A client that refreshes its token goes on.
-        let earlier = earlier.filter(|own| own.family.is_some() && family.is_some());
+        let earlier = earlier.filter(|own| is_family(&own.known) && is_family(&known));
         let validity = earlier.map(|own| own.validity.clone());
         let validity = validity.filter(|own| !own.over.is_cancelled()).unwrap_or_else(|| {
             let refusal = form.unauthenticated(Refusal::Over, "/mcp");
             Arc::new(Validity { over: CancellationToken::new(), refusal })
         });
-        let family = family.map(|own| {
-            record.read_only = Scopes::read(&own.scopes).is_none_or(Scopes::is_read_only);
-            LiveFamily {
-                resource: Resource::kept(own.resource),
-                expires_at: own.expires_at,
-                provided: own.provided,
-                groups: own.groups,
-            }
-        });
-        let rights = family.as_ref().map(|own| rights(&own.groups)).unwrap_or_default();
-        let (id, expires_at) = (record.id.clone(), record.expires_at);
+        let (id, principal) = (known.id().clone(), Arc::new(principal(&known)));
         let live = Self {
-            hash,
-            expires_at,
-            family,
-            authenticated: Authenticated {
-                principal: Arc::new(Principal { rights, ..principal(record) }),
-                validity: Some(validity.clone()),
-            },
+            known,
+            authenticated: Authenticated { principal, validity: Some(validity.clone()) },
             validity,
             used: AtomicU64::new(used),
             noted: AtomicU64::new(used),
@@ -151,24 +121,34 @@ impl LiveToken {
     }
 
     fn has_expired(&self, now: Timestamp) -> bool {
-        self.expires_at.is_some_and(|at| at <= now)
+        self.known.expires_at().is_some_and(|at| at <= now)
     }
 
     /// Whether the store says the same of it as before.
     fn is_unchanged(&self, known: &KnownToken) -> bool {
-        let (own, other) = (self.family.as_ref(), known.family.as_ref());
-        self.hash == known.hash && own.map(|own| &own.groups) == other.map(|own| &own.groups)
+        self.known.hash() == known.hash() && self.known.groups() == known.groups()
     }
 }
 
-fn principal(record: AccessTokenRecord) -> Principal {
-    let AccessTokenRecord { id, name, user, agent, tools, read_only, .. } = record;
-    let tools = tools.iter().map(String::as_str);
-    // A token that is bound to an agent reaches others only where it names them.
-    let only_named_of = agent.as_ref().map(|_| agents_domain());
-    let narrowing = Narrowing { read_only, only_named_of, ..Narrowing::to(tools) };
-    let token = TokenGrant { id, name: name.into(), narrowing };
-    Principal { agent, token: Some(Arc::new(token)), ..Principal::user(user) }
+fn principal(known: &KnownToken) -> Principal {
+    let (name, user, agent, narrowing) = match known {
+        KnownToken::Made { record, .. } => {
+            let tools = record.tools.iter().map(String::as_str);
+            // A token that is bound to an agent reaches others only where it names them.
+            let only_named_of = record.agent.as_ref().map(|_| agents_domain());
+            let own = Narrowing::to(tools);
+            let narrowing = Narrowing { read_only: record.read_only, only_named_of, ..own };
+            (&record.name, &record.user, record.agent.clone(), narrowing)
+        }
+        KnownToken::SignedIn { family, .. } => {
+            let read_only = family.access.scopes.is_read_only();
+            let narrowing = Narrowing { read_only, ..Narrowing::default() };
+            (&family.consent.client_name, &family.consent.user, None, narrowing)
+        }
+    };
+    let token = TokenGrant { id: known.id().clone(), name: name.as_str().into(), narrowing };
+    let rights = rights(known.groups());
+    Principal { rights, agent, token: Some(Arc::new(token)), ..Principal::user(user.clone()) }
 }
 
 impl TokenGate {
@@ -176,7 +156,7 @@ impl TokenGate {
     async fn open(
         reader: &mut TokenReader,
         clock: Arc<dyn Clock>,
-        people: Arc<People>,
+        people: Arc<ConfiguredPeople>,
         issuers: Option<IssuerAccess>,
     ) -> Result<Self, StoreError> {
         let looked_at = AtomicU64::new(uptime(&*clock));
@@ -184,10 +164,11 @@ impl TokenGate {
         let form = RefusalForm { resource: issuers.as_ref().map(|own| own.resource.clone()) };
         let known = known.into_iter().map(|known| LiveToken::of(known, &form, None));
         let tokens = ArcSwap::from_pointee(known.collect());
-        let own = issuers.as_ref().and_then(|own| own.own.clone());
+        let own = issuers.as_ref().and_then(|access| access.issuer.clone());
         let issued = issuers
             .map(|own| IssuedTokens::new(own.issuers, own.exchanged, clock.clone(), form.clone()));
-        Ok(Self { tokens, issued, people, form, own, looks: Looks::new(), clock, looked_at })
+        let looks = Looks::new();
+        Ok(Self { tokens, issued, people, form, issuer: own, looks, clock, looked_at })
     }
 
     async fn admit(&self, request: &Parts) -> Result<Authenticated, Refusal> {
@@ -222,7 +203,7 @@ impl TokenGate {
     ) -> Result<Authenticated, Refusal> {
         match self.find(presented, path) {
             Err(Refusal::Unknown)
-                if presented.kind == TokenKind::SignedIn && self.own.is_some() =>
+                if presented.kind == TokenKind::SignedIn && self.issuer.is_some() =>
             {
                 self.looks.another().await;
                 self.find(presented, path)
@@ -235,7 +216,7 @@ impl TokenGate {
         let tokens = self.tokens.load();
         let found = tokens.get(&presented.id);
         // An unknown id costs the same comparison.
-        let expected = found.map_or(&NO_HASH, |token| &token.hash);
+        let expected = found.map_or(&NO_HASH, |token| token.known.hash());
         let is_right = bool::from(expected.as_bytes().ct_eq(presented.hash.as_bytes()));
         let token = found.filter(|_| is_right).ok_or(Refusal::Unknown)?;
         let now = self.clock.now();
@@ -245,8 +226,8 @@ impl TokenGate {
         if self.is_behind() {
             return Err(Refusal::Unavailable);
         }
-        if let Some(family) = &token.family {
-            self.check_family(family, &token.authenticated.principal.user, path, now)?;
+        if let KnownToken::SignedIn { family, .. } = &token.known {
+            self.check_family(family, path, now)?;
         }
         let hour = now.as_millis() / USE_MILLIS * USE_MILLIS;
         if token.used.load(Ordering::Relaxed) < hour {
@@ -257,20 +238,21 @@ impl TokenGate {
 
     fn check_family(
         &self,
-        family: &LiveFamily,
-        user: &UserId,
+        family: &FamilyRecord,
         path: &str,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        let own = self.own.as_ref().ok_or(Refusal::Unknown)?;
-        if !own.admits(user, family.provided.as_ref(), &self.people) {
+        let issuer = self.issuer.as_ref().ok_or(Refusal::Unknown)?;
+        let FamilyRecord { consent, access, .. } = family;
+        if !issuer.admits(consent) {
             return Err(Refusal::Unknown);
         }
-        if family.expires_at <= now {
+        // Another token has to follow. What was begun goes on.
+        if access.expires_at <= now {
             return Err(Refusal::Expired);
         }
-        let asked = Resource::at(&own.public_url, path);
-        let is_covered = asked.is_some_and(|asked| family.resource.covers(&asked));
+        let asked = Resource::at(issuer.public_url(), path);
+        let is_covered = asked.is_some_and(|asked| access.resource.covers(&asked));
         is_covered.then_some(()).ok_or(Refusal::Faulty(TokenFault::Audience))
     }
 
@@ -285,8 +267,8 @@ impl TokenGate {
         let old = self.tokens.load_full();
         let new: HashMap<_, _> = known
             .into_iter()
-            .map(|known| match old.get(&known.record.id) {
-                Some(same) if same.is_unchanged(&known) => (known.record.id, same.clone()),
+            .map(|known| match old.get(known.id()) {
+                Some(same) if same.is_unchanged(&known) => (known.id().clone(), same.clone()),
                 earlier => LiveToken::of(known, &self.form, earlier),
             })
             .collect();
@@ -345,7 +327,6 @@ impl Authenticator for TokenGate {
 /// The gate, and what keeps it in step with the store while something is served behind it.
 pub(super) struct Access {
     gate: Arc<TokenGate>,
-    issuer: Option<Issuer>,
     store: Store,
     /// What the tasks need, until they are started.
     unstarted: Mutex<Option<(TokenReader, RunningWork)>>,
@@ -358,7 +339,7 @@ impl Access {
         clock: Arc<dyn Clock>,
         server: &Arc<Server>,
         dispatcher: &Arc<Dispatcher>,
-        people: Arc<People>,
+        people: Arc<ConfiguredPeople>,
         issuers: Option<IssuerAccess>,
     ) -> Result<Self, StoreError> {
         let mut reader = store.token_reader();
@@ -369,7 +350,7 @@ impl Access {
             just_ended: HashSet::new(),
         };
         let unstarted = Mutex::new(Some((reader, running)));
-        Ok(Self { gate, issuer: None, store: store.clone(), unstarted, tasks: OnceLock::new() })
+        Ok(Self { gate, store: store.clone(), unstarted, tasks: OnceLock::new() })
     }
 
     /// The gate to serve behind, which follows what becomes of the tokens from now on.
@@ -391,13 +372,9 @@ impl Access {
         self.gate.form.resource.as_ref()
     }
 
-    pub(super) fn with_issuer(self, issuer: Option<Issuer>) -> Self {
-        Self { issuer, ..self }
-    }
-
     /// Where people sign in, if they do here.
     pub(super) fn issuer(&self) -> Option<&Issuer> {
-        self.issuer.as_ref()
+        self.gate.issuer.as_ref()
     }
 
     /// Notes the uses that are not on record yet.

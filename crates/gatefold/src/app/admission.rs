@@ -9,22 +9,23 @@ use futures::future::{BoxFuture, ready};
 use gatefold_core::{Clock, Principal, SystemClock};
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_http::{Authenticated, Authenticator, HttpEndpoint, Unauthenticated};
-use gatefold_issuer::SCOPES;
+use gatefold_identity::SCOPES;
+use gatefold_issuer::Issuer;
 use gatefold_oauth::{IntrospectionSettings, TokenIssuers, TrustedIssuer};
 use http::request::Parts;
 
 use super::App;
 use super::access::{Access, IssuerAccess, ProtectedResource};
 use super::accounts::PresentedTokens;
-use super::people::People;
-use super::sign_in::{self, OwnSignIn};
+use super::people::ConfiguredPeople;
+use super::sign_in;
 use super::tls::TlsError;
 use crate::config::{IssuerConfig, ServerConfig};
 
 /// Who may reach the endpoint.
 pub(super) enum ClientAdmission {
     /// Whoever reaches it is the local user.
-    Everybody(Arc<People>),
+    Everybody(Arc<ConfiguredPeople>),
     Tokens(Box<Access>),
     /// Whom the embedder's own authenticator lets in.
     Embedders(Arc<dyn Authenticator>),
@@ -53,7 +54,7 @@ impl ClientAdmission {
 }
 
 /// Takes everybody for the local user, in the groups that it is in by now.
-struct LocalUser(Arc<People>);
+struct LocalUser(Arc<ConfiguredPeople>);
 
 impl Authenticator for LocalUser {
     fn authenticate<'a>(
@@ -74,24 +75,24 @@ pub(super) fn issuers(
     egress: &Egress,
     exchanged: &Arc<PresentedTokens>,
     clock: &Arc<dyn Clock>,
+    issuer: Option<Issuer>,
 ) -> Option<IssuerAccess> {
-    let own = OwnSignIn::of(server);
-    let has_issuers = own.is_some() || !server.issuers.is_empty();
+    let has_issuers = issuer.is_some() || !server.issuers.is_empty();
     let public_url = server.public_url.as_ref().filter(|_| has_issuers)?;
     let issuers = trusted_issuers(server, egress, clock);
-    let own_scopes = own.iter().flat_map(|_| SCOPES);
+    let own_scopes = issuer.iter().flat_map(|_| SCOPES);
     let resource = ProtectedResource {
         public_url: public_url.url().clone(),
-        issuers: own
+        issuers: issuer
             .iter()
-            .map(|own| own.public_url.as_str())
+            .map(|own| own.public_url().as_str())
             .chain(issuers.names())
             .map(str::to_owned)
             .collect(),
         scopes: own_scopes.chain(issuers.scopes()).map(str::to_owned).collect(),
     };
     let exchanged = exchanged.clone();
-    Some(IssuerAccess { issuers, exchanged, resource: Arc::new(resource), own })
+    Some(IssuerAccess { issuers, exchanged, resource: Arc::new(resource), issuer })
 }
 
 fn trusted_issuers(server: &ServerConfig, egress: &Egress, clock: &Arc<dyn Clock>) -> TokenIssuers {

@@ -18,7 +18,7 @@ use super::agents::CallableAgents;
 use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
-use super::people::People;
+use super::people::ConfiguredPeople;
 use super::results::KeptResults;
 use super::sign_in;
 use super::sources::SourceFactory;
@@ -149,7 +149,7 @@ impl AppBuilder {
         let callable = CallableAgents::new(clock.clone());
         callable.connect(&exchange);
         let server = Server::new(exchange.clone(), factory.path().clone());
-        let people = Arc::<People>::default();
+        let people = Arc::<ConfiguredPeople>::default();
         let admission = match self.authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
@@ -199,12 +199,10 @@ async fn access(
     (store, factory, server, dispatcher): (&Store, &SourceFactory, &Arc<Server>, &Arc<Dispatcher>),
     config: &Config,
     clock: &Arc<dyn Clock>,
-    people: &Arc<People>,
+    people: &Arc<ConfiguredPeople>,
 ) -> Result<Access, AppError> {
     let (own, egress) = (&config.server, factory.egress());
-    let issuers = admission::issuers(own, egress, factory.exchanged(), clock);
     let issuer = sign_in::issuer(own, store, egress, clock, people);
-    let access =
-        Access::open(store, clock.clone(), server, dispatcher, people.clone(), issuers).await?;
-    Ok(access.with_issuer(issuer))
+    let issuers = admission::issuers(own, egress, factory.exchanged(), clock, issuer);
+    Ok(Access::open(store, clock.clone(), server, dispatcher, people.clone(), issuers).await?)
 }

@@ -5,46 +5,46 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use gatefold_core::{Principal, Rights, UserId};
+use gatefold_identity::IssuerSubject;
 use gatefold_oauth::TokenHolder;
 
-use crate::config::{Config, IssuedSubject, PeopleGroup};
+use crate::config::{Config, PeopleGroup};
 
 /// The people of a configuration. A reload replaces them.
 #[derive(Default)]
-pub(super) struct People(ArcSwap<KnownPeople>);
+pub(super) struct ConfiguredPeople(ArcSwap<KnownPeople>);
 
 /// As many as the configuration has.
 #[derive(Default)]
 struct KnownPeople {
-    users: HashMap<IssuedSubject, UserId>,
+    users: HashMap<IssuerSubject, UserId>,
     rights: HashMap<UserId, Rights>,
 }
 
-impl People {
+impl ConfiguredPeople {
     pub(super) fn replace(&self, config: &Config) {
-        let subject = |user: &UserId| Some((config.users[user].subject.clone()?, user.clone()));
+        let named = |user: &UserId| Some((config.users[user].subject.clone()?, user.clone()));
         let groups = |user: &UserId| {
             let groups = config.users[user].groups.iter();
             groups.map(|PeopleGroup(name)| PeopleGroup::right(name)).collect::<Rights>()
         };
         let rights = config.users.keys().map(|user| (user.clone(), groups(user)));
         self.0.store(Arc::new(KnownPeople {
-            users: config.users.keys().filter_map(subject).collect(),
+            users: config.users.keys().filter_map(named).collect(),
             rights: rights.filter(|(_, rights)| !rights.is_empty()).collect(),
         }));
     }
 
     /// Who somebody is here whom an issuer knows, with the groups that it names.
     pub(super) fn principal(&self, holder: &TokenHolder) -> Principal {
-        let user = self.user(&holder.issuer, &holder.subject);
+        let user = self.user(&subject(holder));
         Principal { rights: rights(&holder.groups), ..Principal::user(user) }
     }
 
     /// The name here of somebody whom an issuer knows.
-    pub(super) fn user(&self, issuer: &str, subject: &str) -> UserId {
-        let subject = IssuedSubject { issuer: issuer.to_owned(), subject: subject.to_owned() };
-        let named = self.0.load().users.get(&subject).cloned();
-        named.unwrap_or_else(|| unlisted(&subject))
+    pub(super) fn user(&self, subject: &IssuerSubject) -> UserId {
+        let named = self.0.load().users.get(subject).cloned();
+        named.unwrap_or_else(|| unlisted(subject))
     }
 
     /// The same principal, in the groups that the configuration puts its user in as well.
@@ -64,10 +64,15 @@ impl People {
 impl Config {
     /// The local user, in the groups that this configuration puts them in.
     pub fn local_user(&self) -> Arc<Principal> {
-        let people = People::default();
+        let people = ConfiguredPeople::default();
         people.replace(self);
         people.local()
     }
+}
+
+/// The holder of a token as its issuer knows them.
+pub(super) fn subject(holder: &TokenHolder) -> IssuerSubject {
+    IssuerSubject { issuer: holder.issuer.to_string(), subject: holder.subject.clone() }
 }
 
 /// The rights of somebody whom an issuer puts into groups.
@@ -77,7 +82,7 @@ pub(super) fn rights(groups: &[String]) -> Rights {
 
 /// The name of somebody whom the configuration does not name. It has the issuer's host and path, so
 /// that nobody becomes somebody else's namesake.
-fn unlisted(IssuedSubject { issuer, subject }: &IssuedSubject) -> UserId {
+fn unlisted(IssuerSubject { issuer, subject }: &IssuerSubject) -> UserId {
     let place = issuer.split_once("://").map_or(issuer.as_str(), |(_, place)| place);
     UserId::new(format!("{subject}@{}", place.trim_end_matches('/')))
 }

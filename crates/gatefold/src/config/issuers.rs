@@ -1,10 +1,8 @@
 //! `[[server.issuers]]` and `server.public_url`: whose tokens let people in, and what we are called.
 
-use std::net::IpAddr;
-
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::Secret;
-use gatefold_issuer::{PublicUrl, PublicUrlError};
+use gatefold_identity::{PublicUrl, PublicUrlError, is_this_machine};
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
@@ -107,19 +105,13 @@ fn web_address(text: &str) -> Result<Url, &'static str> {
     if !matches!(url.scheme(), "https" | "http") {
         return Err("has no `https` scheme");
     }
-    if url.scheme() == "http" && !is_loopback(&url) {
+    if url.scheme() == "http" && !is_this_machine(&url) {
         return Err("is not encrypted, which is for addresses of this machine alone");
     }
     if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
         return Err("has more than an address");
     }
     Ok(url)
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let bare = host.trim_matches(['[', ']']);
-    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Reads the list. An issuer that cannot be used is noted and left out.

@@ -4,27 +4,18 @@ use std::collections::{BTreeMap, HashMap};
 
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::{Right, UserId};
+use gatefold_identity::{IssuerSubject, is_plain_name};
 use serde::{Deserialize, Deserializer};
 
 use super::ServerConfig;
-
-/// The longest name of a user or a group, in bytes.
-const NAME_BYTES: usize = 128;
 
 /// One person.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UserConfig {
     /// By which issuer's tokens the person is known, and how it calls them.
-    pub subject: Option<IssuedSubject>,
+    pub subject: Option<IssuerSubject>,
     /// The groups that the person is in, whatever an issuer says.
     pub groups: Vec<PeopleGroup>,
-}
-
-/// A person as an issuer knows them.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct IssuedSubject {
-    pub issuer: String,
-    pub subject: String,
 }
 
 /// The name of a group of people.
@@ -41,7 +32,7 @@ impl PeopleGroup {
 impl<'de> Deserialize<'de> for PeopleGroup {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Text(text) = Text::deserialize(deserializer)?;
-        if is_name(&text) {
+        if is_plain_name(&text) {
             return Ok(Self(text));
         }
         Err(fault("is not a name for a group", HINT))
@@ -49,12 +40,6 @@ impl<'de> Deserialize<'de> for PeopleGroup {
 }
 
 const HINT: &str = "use up to 128 bytes, without control characters or spaces around it";
-
-fn is_name(text: &str) -> bool {
-    (1..=NAME_BYTES).contains(&text.len())
-        && text.trim() == text
-        && !text.contains(char::is_control)
-}
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -66,10 +51,10 @@ struct UserKeys {
 
 pub(super) fn read(users: &Field<'_>, server: &ServerConfig) -> BTreeMap<UserId, UserConfig> {
     let Some(table) = users.table() else { return BTreeMap::new() };
-    let mut known: HashMap<IssuedSubject, &str> = HashMap::new();
+    let mut known: HashMap<IssuerSubject, &str> = HashMap::new();
     let mut all = BTreeMap::new();
     for (name, field) in table.fields() {
-        if !is_name(name) {
+        if !is_plain_name(name) {
             field.key_fault("is not a name for a user", HINT);
             continue;
         }
@@ -107,6 +92,6 @@ fn user(mut table: Table<'_>, server: &ServerConfig) -> UserConfig {
     }
     table.finish();
     let subject = keys.subject.zip(issuer);
-    let subject = subject.map(|(Text(subject), issuer)| IssuedSubject { issuer, subject });
+    let subject = subject.map(|(Text(subject), issuer)| IssuerSubject { issuer, subject });
     UserConfig { subject, groups: keys.groups }
 }

@@ -1,7 +1,7 @@
 use gatefold::config::{Inputs, load};
 use gatefold::{App, Environment};
 use gatefold_core::{AgentId, UserId};
-use gatefold_store::NewAccessToken;
+use gatefold_identity::NewAccessToken;
 
 use crate::world::{World, answer, serve};
 

@@ -84,7 +84,8 @@ async fn a_link_that_another_user_opens_asks_that_user() {
     assert!(page.contains("<strong>bob</strong>") && !page.contains("ann"), "{page}");
     let code = bob.code(&world.ask()).await;
     assert_eq!(world.exchange(&code, &[]).await.status, 200);
-    let users: Vec<_> = world.store.tables().families.values().map(|it| it.user.clone()).collect();
+    let users: Vec<_> =
+        world.store.tables().families.values().map(|it| it.consent.user.clone()).collect();
     assert_eq!(users, [UserId::new("bob")]);
 }
 

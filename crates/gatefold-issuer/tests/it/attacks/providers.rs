@@ -213,13 +213,13 @@ async fn what_nobody_vouches_for_any_more_is_good_for_nothing() {
         session.provided.as_mut().unwrap().issuer = "https://id.example/".to_owned();
     }
     for family in world.store.tables().families.values_mut() {
-        family.provided.as_mut().unwrap().issuer = "https://other.example".to_owned();
+        family.consent.provided.as_mut().unwrap().issuer = "https://other.example".to_owned();
     }
     let page = browser.get(&world.ask().path()).await;
     assert!(page.body.contains("/oauth/provider"), "the browser: {}", page.body);
     let (id, family) = world.store.tables().families.drain().next().unwrap();
     let mut with_password = family.clone();
-    with_password.provided = None;
+    with_password.consent.provided = None;
     let next = world.refresh(&refresh, &[]).await;
     check_refused(&next, "invalid_grant", "a refresh token of nobody");
     // A password did, and none is good here.

@@ -16,7 +16,7 @@ use url::Url;
 
 use super::refusals::{Refusal, RefusalForm};
 use crate::app::accounts::PresentedTokens;
-use crate::app::people::People;
+use crate::app::people::ConfiguredPeople;
 
 /// The most tokens that are remembered. They are an hour old at most, mostly.
 const REMEMBERED: usize = 10_000;
@@ -80,7 +80,7 @@ impl IssuedTokens {
         token: &str,
         network: IpAddr,
         resource: &Url,
-        people: &People,
+        people: &ConfiguredPeople,
     ) -> Result<Authenticated, Refusal> {
         let good = self.good(token, network).await.map_err(Refusal::Faulty)?;
         let holder = good.token.holder_at(resource).map_err(Refusal::Faulty)?;

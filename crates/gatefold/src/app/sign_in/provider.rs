@@ -5,24 +5,20 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use gatefold_core::{Clock, UserId};
 use gatefold_egress::{Egress, Reach};
-use gatefold_issuer::{
-    AccountWish, CALLBACK_PATH, IdentityProvider, ProvidedPerson, ProvidedSubject, ProviderFault,
-    VisitSecrets,
-};
-use gatefold_oauth::{
-    AccountChoice, OpenIdProvider, OpenIdSettings, OpenIdVisit, SignInError, TokenFault,
-};
+use gatefold_identity::{AccountChoice, IssuerSubject, ProvidedPerson, VisitSecrets};
+use gatefold_issuer::{CALLBACK_PATH, IdentityProvider, ProviderFault};
+use gatefold_oauth::{OpenIdProvider, OpenIdSettings, SignInError, TokenFault};
 use http::StatusCode;
 use url::Url;
 
-use crate::app::people::People;
+use crate::app::people::{self, ConfiguredPeople};
 use crate::config::ServerConfig;
 
 /// An OpenID provider, with the people of the configuration in force.
 pub(super) struct ConfiguredProvider {
     name: String,
     openid: OpenIdProvider,
-    people: Arc<People>,
+    people: Arc<ConfiguredPeople>,
 }
 
 impl ConfiguredProvider {
@@ -31,7 +27,7 @@ impl ConfiguredProvider {
         server: &ServerConfig,
         egress: &Egress,
         clock: &Arc<dyn Clock>,
-        people: Arc<People>,
+        people: Arc<ConfiguredPeople>,
     ) -> Option<Arc<dyn IdentityProvider>> {
         let name = server.sign_in_provider()?.name.clone();
         Some(Arc::new(Self { name, openid: openid(server, egress, clock)?, people }))
@@ -69,21 +65,17 @@ impl IdentityProvider for ConfiguredProvider {
         self.openid.issuer()
     }
 
-    fn user(&self, subject: &str) -> UserId {
-        self.people.user(self.issuer(), subject)
+    fn user(&self, subject: &IssuerSubject) -> UserId {
+        self.people.user(subject)
     }
 
     fn page<'a>(
         &'a self,
         visit: &'a VisitSecrets,
-        account: AccountWish,
+        account: AccountChoice,
     ) -> BoxFuture<'a, Result<String, ProviderFault>> {
         Box::pin(async move {
-            let account = match account {
-                AccountWish::Any => AccountChoice::Usual,
-                AccountWish::Another => AccountChoice::Another,
-            };
-            let page = self.openid.page(&openid_visit(visit), account).await;
+            let page = self.openid.page(visit, account).await;
             page.map(String::from).map_err(fault)
         })
     }
@@ -94,22 +86,12 @@ impl IdentityProvider for ConfiguredProvider {
         query: &'a str,
     ) -> BoxFuture<'a, Result<ProvidedPerson, ProviderFault>> {
         Box::pin(async move {
-            let holder = self.openid.holder(&openid_visit(visit), query).await.map_err(fault)?;
-            Ok(ProvidedPerson {
-                user: self.people.user(&holder.issuer, &holder.subject),
-                subject: ProvidedSubject {
-                    issuer: holder.issuer.as_ref().to_owned(),
-                    subject: holder.subject,
-                },
-                groups: holder.groups,
-            })
+            let holder = self.openid.holder(visit, query).await.map_err(fault)?;
+            let subject = people::subject(&holder);
+            let user = self.people.user(&subject);
+            Ok(ProvidedPerson { subject, user, groups: holder.groups })
         })
     }
-}
-
-fn openid_visit(visit: &VisitSecrets) -> OpenIdVisit {
-    let VisitSecrets { state, nonce, verifier } = visit.clone();
-    OpenIdVisit { state, nonce, verifier }
 }
 
 fn fault(error: SignInError) -> ProviderFault {

@@ -5,10 +5,10 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-use crate::settings::PublicUrl;
+use crate::PublicUrl;
 
 /// The longest name of a source or an agent in an address, in bytes.
-const NAME_BYTES: usize = 128;
+const FACE_NAME_BYTES: usize = 128;
 
 /// A part of the gateway (RFC 8707): all of it, or the address of one face, without a slash at its
 /// end. One covers what lies below it.
@@ -17,12 +17,12 @@ pub struct Resource(String);
 
 impl Resource {
     /// The face with everything, for clients that name none.
-    pub(crate) fn everything(public: &PublicUrl) -> Self {
+    pub fn everything(public: &PublicUrl) -> Self {
         Self(public.at("/mcp"))
     }
 
     /// Reads what a client names. None for anything that is not ours.
-    pub(crate) fn read(public: &PublicUrl, text: &str) -> Option<Self> {
+    pub fn read(public: &PublicUrl, text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
         let is_bare = url.query().is_none()
             && url.fragment().is_none()
@@ -63,7 +63,7 @@ impl Resource {
     }
 
     /// The part as a person reads it: a kind, and a name if it has one.
-    pub(crate) fn shown(&self) -> (&'static str, Option<&str>) {
+    pub fn shown(&self) -> (&'static str, Option<&str>) {
         if let Some((_, name)) = self.0.rsplit_once("/mcp/source/") {
             ("the source", Some(name))
         } else if let Some((_, name)) = self.0.rsplit_once("/mcp/agent/") {
@@ -76,7 +76,7 @@ impl Resource {
 
 fn is_name(text: &str) -> bool {
     let is_legal = |b: u8| b.is_ascii_alphanumeric() || b"-._~".contains(&b);
-    (1..=NAME_BYTES).contains(&text.len()) && text.bytes().all(is_legal)
+    (1..=FACE_NAME_BYTES).contains(&text.len()) && text.bytes().all(is_legal)
 }
 
 const READ: &str = "mcp:read";
@@ -114,6 +114,11 @@ impl Scopes {
         }
     }
 
+    /// Those that were kept. What is none of ours allows the least.
+    pub fn kept(text: &str) -> Self {
+        Self::read(text).unwrap_or(Self::Read)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "mcp:read",
@@ -128,7 +133,7 @@ impl Scopes {
     }
 
     /// Whether these are all among the others.
-    pub(crate) fn is_within(self, others: Self) -> bool {
+    pub fn is_within(self, others: Self) -> bool {
         self == others || others == Self::ReadAndWrite
     }
 }
