@@ -149,13 +149,13 @@ impl AgentSource {
         };
         let audience = exchange.agent_audience(&agent.id, agent.disclosure.as_deref());
         let Some(Ok(audience)) = audience else {
-            return failed("The agent cannot work for now. Tell the user.");
+            return Ok(failed("The agent cannot work for now. Tell the user."));
         };
         let audience = audience.told_all().for_request(&arguments.task);
         let tools = SurfaceTools::of_delegate(exchange, context, audience);
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
         let Some(model) = self.models.client(&agent.id, call.principal()) else {
-            return failed("The agent has no model that it could use. Tell the user.");
+            return Ok(failed("The agent has no model that it could use. Tell the user."));
         };
         let driver = Driver::new(&model, &tools)
             .with_watcher(&watcher)
@@ -166,7 +166,7 @@ impl AgentSource {
             reason: "the agent's run could not be kept".to_owned(),
             source: Some(fault.into()),
         })?;
-        result_of(&agent.id, run.end_state(), run.answer().unwrap_or_default())
+        result_of(&agent.id, run.end_state(), &run.answer().unwrap_or_default())
     }
 
     /// What reading an agent's resource gives.
@@ -200,31 +200,30 @@ impl RunWatcher for DelegateWatcher<'_> {
 }
 
 fn unknown(asked: &str, known: &[&CallableAgent]) -> String {
-    let names = || known.iter().map(|agent| agent.id.as_str());
-    let nearest = nearest_texts(asked, names());
-    let (named, what) = match nearest.as_slice() {
-        [] => (names().collect::<Vec<_>>(), "there are"),
-        nearest => (nearest.to_vec(), "did you mean"),
-    };
-    format!("there is no such agent; {what}: {}", named.join(", "))
+    let all: Vec<_> = known.iter().map(|agent| agent.id.as_str()).collect();
+    let nearest = nearest_texts(asked, all.iter().copied());
+    if nearest.is_empty() {
+        return format!("there is no such agent; there are: {}", all.join(", "));
+    }
+    format!("there is no such agent; did you mean: {}", nearest.join(", "))
 }
 
-fn failed(text: &str) -> Result<Payload, CallError> {
-    Ok(Payload { is_error: true, ..Payload::text(text) })
+fn failed(text: &str) -> Payload {
+    Payload { is_error: true, ..Payload::text(text) }
 }
 
 /// What a model is told of a run that has ended.
-fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: String) -> Result<Payload, CallError> {
+fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: &str) -> Result<Payload, CallError> {
     match end {
-        Some(RunEnd::Answered) => Ok(Payload::text(&answer)),
+        Some(RunEnd::Answered) => Ok(Payload::text(answer)),
         Some(RunEnd::Short { of }) => {
             Ok(Payload::text(&format!("{answer}\n\n(The agent ended early: {of}.)")))
         }
-        Some(RunEnd::Refused) => failed("The agent's model would not answer this."),
+        Some(RunEnd::Refused) => Ok(failed("The agent's model would not answer this.")),
         Some(RunEnd::Failed { reason, .. }) => {
             // It may name an address, which is for whoever keeps the gateway.
             tracing::warn!(%agent, reason, "an agent's model gave no answer");
-            failed("The agent could not work: its model gave no answer. Tell the user.")
+            Ok(failed("The agent could not work: its model gave no answer. Tell the user."))
         }
         Some(RunEnd::Cancelled) | None => Err(CallError::Cancelled),
     }
