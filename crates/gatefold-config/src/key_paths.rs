@@ -26,11 +26,7 @@ pub(crate) fn joined(path: &str, key: &str) -> String {
 }
 
 /// How to fix a key that is not one of `known`.
-pub(crate) fn unknown_key_hint(
-    key: &str,
-    known: &[&'static str],
-    foreign: &[ForeignKey],
-) -> String {
+pub(crate) fn unknown_key_hint(key: &str, known: &[&str], foreign: &[ForeignKey]) -> String {
     let foreign = foreign.iter().find(|one| one.name == key && known.contains(&one.own));
     if let Some(foreign) = foreign {
         return foreign.hint.to_owned();

@@ -18,10 +18,12 @@
 mod as_written;
 mod document;
 mod faults;
+mod generic_schemas;
 mod json_file;
 mod key_paths;
 mod names;
 mod notation;
+pub mod schemas;
 mod text_format;
 mod toml_file;
 mod tree;
@@ -43,7 +45,7 @@ pub use toml_file::parse as parse_toml;
 pub use tree::{Entry, Node, Value};
 pub use units::{duration_text, size_text};
 pub use values::{
-    Count, ExpectedValue, FilePath, LimitedItems, LooseText, Pairs, Share, Size, Text, Time, fault,
-    parsed,
+    Count, ExpectedValue, FilePath, HandRead, LimitedItems, LooseText, Pairs, Share, Size, Text,
+    Time, fault, parsed,
 };
 pub use yaml_file::parse as parse_yaml;

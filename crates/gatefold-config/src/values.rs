@@ -1,7 +1,7 @@
 //! The values that configurations consist of: each type says what it accepts, and how to write it.
 //!
 //! They deserialise from any format. The text after `help:` in their errors becomes the hint of a
-//! fault.
+//! fault. The [JSON Schema](mod@crate::schemas) of each says the same to editors and to the reference.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -10,11 +10,15 @@ use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::de::{
-    Deserialize, Deserializer, Error, Expected, MapAccess, SeqAccess, Unexpected, Visitor,
+    Deserialize, Deserializer, Error, Expected, IgnoredAny, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
+use serde::{Serialize, Serializer};
 
 use crate::faults::HELP;
+use crate::schemas::{loose_text, or_reference, share};
 use crate::{names, units};
 
 /// An error in the form of a fault: what is wrong, and how to fix it.
@@ -49,7 +53,8 @@ impl Expected for ExpectedValue<'_> {
 }
 
 /// A string that is not empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(with = "String", extend("pattern" = r"\S"))]
 pub struct Text(pub String);
 
 impl<'de> Deserialize<'de> for Text {
@@ -63,7 +68,8 @@ impl<'de> Deserialize<'de> for Text {
 }
 
 /// A string, or a number or boolean taken as its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(schema_with = "loose_text")]
 pub struct LooseText(pub String);
 
 impl<'de> Deserialize<'de> for LooseText {
@@ -107,8 +113,16 @@ impl<'de> Visitor<'de> for LooseTextVisitor {
 }
 
 /// A path. In a document it is relative to the document's directory; `~/` is the home directory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String", extend("pattern" = r"\S", "x-type" = "path",
+    "x-constraint" = "relative to the file that names it; `~/` is the home directory"))]
 pub struct FilePath(pub PathBuf);
+
+impl Serialize for FilePath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.display())
+    }
+}
 
 impl<'de> Deserialize<'de> for FilePath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -139,8 +153,17 @@ impl<'de> Visitor<'de> for FilePathVisitor {
 }
 
 /// A duration above zero, as people write it: `90s`, `1.5h` or `250ms`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String", extend(
+    "pattern" = or_reference(r"^\s*[0-9.]*[1-9][0-9.]*\s*(ms|s|m|min|h|d)\s*$"), "x-type" = "duration",
+    "x-constraint" = "a number and `ms`, `s`, `m`, `h` or `d`, above zero"))]
 pub struct Time(pub Duration);
+
+impl Serialize for Time {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&units::duration_text(self.0))
+    }
+}
 
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -156,8 +179,17 @@ impl From<Time> for Duration {
 }
 
 /// A number of bytes above zero, as people write it: `4MiB`, `1.5 GB` or `512B`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "String", extend(
+    "pattern" = or_reference(r"^\s*[0-9.]*[1-9][0-9.]*\s*(B|KiB|K|MiB|M|GiB|G|kB|KB|MB|GB)\s*$"),
+    "x-type" = "size", "x-constraint" = "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero"))]
 pub struct Size(pub u64);
+
+impl Serialize for Size {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&units::size_text(self.0))
+    }
+}
 
 impl<'de> Deserialize<'de> for Size {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -185,7 +217,7 @@ impl<T> Visitor<'_> for UnitVisitor<T> {
 }
 
 /// A whole number above zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Count<T>(pub T);
 
 impl<'de, T: TryFrom<u64>> Deserialize<'de> for Count<T> {
@@ -224,9 +256,16 @@ impl<T: TryFrom<u64>> Visitor<'_> for CountVisitor<T> {
 }
 
 /// A part of a whole: more than 0, at most 1. Kept in millionths, so that two can be compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(schema_with = "share")]
 pub struct Share {
     millionths: u32,
+}
+
+impl Serialize for Share {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.as_f64())
+    }
 }
 
 impl Share {
@@ -321,7 +360,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for PairsVisito
 }
 
 /// A list or table of at most [`ITEM_LIMIT`](crate::ITEM_LIMIT) entries.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LimitedItems<T>(pub T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for LimitedItems<T> {
@@ -350,5 +389,38 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for LimitedItemsVisitor<T> {
 
     fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<T, A::Error> {
         T::deserialize(serde::de::value::MapAccessDeserializer::new(entries))
+    }
+}
+
+/// A key that is read by hand, with [`Table::field`](crate::Table::field): the struct that has it makes it known
+/// and describes it as a `T`.
+pub struct HandRead<T> {
+    /// What is shown for it, where there is anything to show.
+    shown: Option<serde_json::Value>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> HandRead<T> {
+    /// A value as a person would write it, without what may be secret.
+    pub fn shown(value: Option<serde_json::Value>) -> Self {
+        Self { shown: value, of: PhantomData }
+    }
+}
+
+impl<T> Default for HandRead<T> {
+    fn default() -> Self {
+        Self::shown(None)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for HandRead<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Self::default())
+    }
+}
+
+impl<T> Serialize for HandRead<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.shown.serialize(serializer)
     }
 }

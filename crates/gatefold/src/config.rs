@@ -3,8 +3,8 @@
 //! `gatefold-config` turns each file into a tree with the place of every value, and reads types
 //! that derive `Deserialize` from it. This module has the sections (`sections`, `sources`), the
 //! kinds of sources (`kinds`) and clients' files (`clients`), and combines all files (`resolve`).
-//! One run finds every fault of every file. `keys` says what the keys mean; `schema` and `texts`
-//! turn that into what editors and people read.
+//! One run finds every fault of every file. Each struct that reads keys says what they mean; `key`
+//! and `keys` gather that, and `schema` and `texts` turn it into what editors and people read.
 
 mod agents;
 mod clients;

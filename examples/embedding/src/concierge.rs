@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold::config::keys::{Key, Kind};
+use gatefold::config::keys::{Key, keys_of};
 use gatefold::config::kinds::{
     ConnectionMethod, DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts,
 };
@@ -17,6 +17,7 @@ use gatefold_dispatch::{
     AdmittedCall, CallContext, Question, Source, StatelessAdapter, StatelessSettings,
     StatelessSource,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -25,11 +26,6 @@ use serde_json::{Value, json};
 pub struct Concierges;
 
 const NAME: KindName = KindName::new("concierge");
-
-const KEYS: &[Key] = &[Key {
-    example: "\"Da Bea\"",
-    ..Key::new("restaurant", Kind::Text, "Where tables are booked.")
-}];
 
 /// Says to clients that bookings may go on as tasks.
 const TASKS: &str = r#"{"tools":{},"extensions":{"io.modelcontextprotocol/tasks":{}}}"#;
@@ -56,8 +52,8 @@ impl SourceKind for Concierges {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        KEYS
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<Concierge>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
@@ -65,8 +61,10 @@ impl SourceKind for Concierges {
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct Concierge {
+    /// Where tables are booked.
+    #[schemars(extend("examples" = ["Da Bea"]))]
     restaurant: Text,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold::config::keys::{Key, Kind};
+use gatefold::config::keys::{Key, keys_of};
 use gatefold::config::kinds::{
     ConnectionMethod, DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts,
 };
@@ -19,6 +19,7 @@ use gatefold_core::{BoxError, CallError, Hints, Payload, Timestamp};
 use gatefold_dispatch::{
     AdmittedCall, CallContext, Source, StatelessAdapter, StatelessSettings, StatelessSource,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -45,11 +46,6 @@ const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
     is_bound: false,
 });
 
-const KEYS: &[Key] = &[Key {
-    example: "\"Hello\"",
-    ..Key::new("greeting", Kind::Text, "What stands before the name.")
-}];
-
 impl SourceKind for Greetings {
     fn name(&self) -> KindName {
         NAME
@@ -72,8 +68,8 @@ impl SourceKind for Greetings {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        KEYS
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<Greeting>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
@@ -82,8 +78,10 @@ impl SourceKind for Greetings {
 }
 
 /// One source, as it stands in a configuration. It is its own section and does its own work.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct Greeting {
+    /// What stands before the name.
+    #[schemars(extend("examples" = ["Hello"]))]
     greeting: Text,
 }
 

@@ -118,7 +118,7 @@ fn domains() -> Vec<CompletionCandidate> {
 fn keys() -> Vec<CompletionCandidate> {
     let sections = sections(&Kinds::default());
     let of_section = sections.iter().flat_map(|section| {
-        let keys = section.keys.iter().map(|key| described(&section.key_path(key), key.summary));
+        let keys = section.keys.iter().map(|key| described(&section.key_path(key), &key.summary));
         std::iter::once(described(section.path, &section.summary)).chain(keys)
     });
     of_section.collect()

@@ -131,7 +131,7 @@ fn explain_section(section: &Section, output: &Output) {
     let mut table = Table::new(&["key", "type", "default", "what it is"]);
     for key in &section.keys {
         let default = key.default_text();
-        table.row([style.strong(key.name), key.kind.name(), default, key.summary.to_owned()]);
+        table.row([style.strong(&key.name), key.kind.clone(), default, key.summary.clone()]);
     }
     print(&table, output);
 }
@@ -143,19 +143,19 @@ fn explain_key(section: &Section, key: &Key, output: &Output) {
     }
     let style = output.style();
     output.line(&style.strong(&section.key_path(key)));
-    paragraph(&[key.summary, key.details], output);
+    paragraph(&[&key.summary, &key.details], output);
     output.line("");
     let line = |head: &str, text: &str| {
         output.line(&format!("  {}  {text}", style.faint(&format!("{head:<9}"))));
     };
-    line("type", &key.kind.name());
+    line("type", &key.kind);
     for constraint in section.constraints(key) {
         line("", &constraint);
     }
     let default = key.default_text();
     line("default", if default.is_empty() { "none" } else { &default });
     line("example", &format!("{} = {}", key.name, key.example));
-    if key.kind.takes_variables() {
+    if key.takes_variables() {
         line("variables", "`${VAR}` and `${VAR:-default}` are replaced");
     }
     line("change", applies(key.applies));
@@ -195,14 +195,14 @@ fn key_json(section: &Section, key: &Key) -> Value {
     };
     json!({
         "key": section.key_path(key),
-        "type": key.kind.name(),
-        "default": key.default(),
+        "type": key.kind,
+        "default": key.default,
         "without_it": key.default_text(),
         "summary": key.summary,
         "details": key.details,
         "example": format!("{} = {}", key.name, key.example),
         "constraints": section.constraints(key),
-        "takes_variables": key.kind.takes_variables(),
+        "takes_variables": key.takes_variables(),
         "takes_effect": takes_effect,
     })
 }
@@ -319,7 +319,7 @@ fn show(
     let mut table = Table::new(&["key", "from", "value"]);
     for Setting { key, value, unset, origin } in settings {
         let from = origin.unwrap_or_else(|| style.faint("default"));
-        let value = value.map_or_else(|| unset.to_owned(), |value| value.to_string());
+        let value = value.map_or(unset, |value| value.to_string());
         table.row([style.strong(&key), from, value]);
     }
     print(&table, output);

@@ -2,6 +2,7 @@
 
 mod de;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -16,13 +17,13 @@ use crate::{Dialect, Entry, ExpandedText, Node, Value};
 pub struct Table<'a> {
     field: Field<'a>,
     entries: &'a [Entry],
-    known: Vec<&'static str>,
+    known: Vec<Cow<'static, str>>,
 }
 
 impl<'a> Table<'a> {
     /// The value under a key, which is known from now on.
     pub fn field(&mut self, key: &'static str) -> Option<Field<'a>> {
-        self.know(&[key]);
+        self.know(key);
         self.peek(key)
     }
 
@@ -37,18 +38,17 @@ impl<'a> Table<'a> {
         Some(self.field.child(entry))
     }
 
-    /// Makes keys known. Hints list them in the order in which they became known.
-    pub fn know(&mut self, keys: &[&'static str]) {
-        for key in keys {
-            if !self.known.contains(key) {
-                self.known.push(key);
-            }
+    /// Makes a key known. Hints list them in the order in which they became known.
+    pub fn know(&mut self, key: impl Into<Cow<'static, str>>) {
+        let key = key.into();
+        if !self.known.contains(&key) {
+            self.known.push(key);
         }
     }
 
     /// The entries that nobody has read, where unknown keys are legal.
     pub fn unread(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> {
-        self.fields().filter(|(key, _)| !self.known.contains(key))
+        self.fields().filter(|(key, _)| !self.known.iter().any(|known| known == key))
     }
 
     /// All entries, where any key is legal.
@@ -61,7 +61,9 @@ impl<'a> Table<'a> {
     pub fn read<T: DeserializeOwned>(&mut self) -> Option<T> {
         let mut keys = Vec::new();
         let read = de::read_part(&self.field, &mut keys);
-        self.know(&keys);
+        for key in keys {
+            self.know(key);
+        }
         read
     }
 
@@ -77,7 +79,8 @@ impl<'a> Table<'a> {
 
     /// Notes every key that is not known.
     pub fn finish(self) {
-        self.field.note_unknown_keys(self.entries, &self.known);
+        let known: Vec<_> = self.known.iter().map(AsRef::as_ref).collect();
+        self.field.note_unknown_keys(self.entries, &known);
     }
 }
 
@@ -219,7 +222,7 @@ impl<'a> Field<'a> {
         format!("is {}, not {expected}", self.node.value.kind(self.document.dialect()))
     }
 
-    pub(crate) fn note_unknown_keys(&self, entries: &[Entry], known: &[&'static str]) {
+    pub(crate) fn note_unknown_keys(&self, entries: &[Entry], known: &[&str]) {
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let hint = unknown_key_hint(&entry.key, known, self.document.foreign_keys());
             self.child(entry).key_fault("is not a known key", hint);

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gatefold_agent::AgentSource;
-use gatefold_config::{Field, Table, Text, Value};
+use gatefold_config::schemas::or_reference;
+use gatefold_config::{Field, HandRead, Table, Text, Value};
 use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
 use gatefold_disclose::Pins;
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::kinds::Kinds;
@@ -57,18 +59,98 @@ pub struct AgentCategories {
     names_kinds: bool,
 }
 
-#[derive(Deserialize, Default)]
+/// One agent: what its model is told, and which tools it has.
+///
+/// A client that connects to `/mcp/agent/NAME`, or runs `gatefold stdio --agent NAME`, acts through it. It has what
+/// its user has, or less, never more. `NAME` has up to 64 letters, digits, `-` and `_`.
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct AgentKeys {
-    enabled: Option<bool>,
-    builder: bool,
+pub(super) struct AgentKeys {
+    /// What the agent is for, for whoever chooses one.
+    ///
+    /// Up to 1 KiB. `/agent` in `gatefold chat` shows it, and so does the tool by which other agents have it work,
+    /// `call_agent`.
+    #[schemars(extend("examples" = ["Answers questions about orders and invoices"], "x-unset" = "nothing"))]
     description: Option<Text>,
+    /// What its model is told before anything else.
+    ///
+    /// Up to 32 KiB. They stand before Gatefold's own.
+    #[schemars(extend("examples" = ["You answer questions about orders. Never promise a date."],
+        "x-unset" = "nothing but Gatefold's own"))]
     instructions: Option<Text>,
+    /// The model that it is run with.
+    ///
+    /// The name of a model in `[models]`, or a short form such as `openai:gpt-5`: for `gatefold chat`, where
+    /// `--model` wins over it, and for tasks that it is given by `call_agent`. Clients that connect bring their own
+    /// model.
+    #[schemars(extend("examples" = ["ollama:qwen3"],
+        "x-unset" = "the first model in `[models]` that the person may use"))]
+    model: HandRead<Text>,
+    /// Whether there is this agent.
+    ///
+    /// One that is not looks like an agent that does not exist.
+    #[schemars(extend("examples" = [false], "default" = true))]
+    enabled: Option<bool>,
+    /// Whether the agent is for building other agents.
+    ///
+    /// It is chosen as others are, and no agent has it work by `call_agent`.
+    #[schemars(extend("examples" = [true]))]
+    builder: bool,
+    /// The groups of people who find the agent.
+    ///
+    /// To everybody else it looks like an agent that does not exist. `[users.NAME]` and the claims of
+    /// `[[server.issuers]]` say who is in a group. The local user, without tokens, is `users.local`.
+    #[schemars(extend("examples" = [["finance"]], "x-unset" = "everybody"))]
     visible_to: Vec<PeopleGroup>,
+    /// The HTTP APIs and databases that it has, by their names.
+    ///
+    /// MCP servers and skills are everybody's.
+    #[schemars(extend("examples" = [["hr"]], "x-unset" = "all of them"))]
     connector_ids: Option<Vec<Text>>,
+    /// The categories of built-in tools that it has.
+    ///
+    /// Where one of `connector`, `database` and `mcp` is among them, the agent has no other of these three
+    /// kinds of sources.
+    #[schemars(schema_with = "categories_schema", extend("examples" = [["computation", "web", "mcp"]],
+        "x-unset" = "all of them"))]
     tool_categories: Option<Vec<Text>>,
+    /// The disclosure that it gets.
+    ///
+    /// A request that names a disclosure in its address gets that one.
+    #[schemars(extend("examples" = ["typed"], "x-unset" = "its client's, or `disclosure.default`"))]
     disclosure: Option<Text>,
+    /// Tools to show at the top level too.
+    #[schemars(extend("examples" = [["crm__find_customer"]], "x-unset" = "`disclosure.pinned`"))]
     pinned: Option<Vec<Pin>>,
+    /// How `typed` shows each kind of source to it.
+    ///
+    /// A table of `connector_tool_mode`, `database_tool_mode` and `mcp_tool_mode`, each "progressive" or
+    /// "legacy", and `skill_tool_mode`, "progressive" or "inline"; or a JSON text of it. They win over the
+    /// variables.
+    #[schemars(schema_with = "modes_schema", extend("examples" = [{"mcp_tool_mode": "legacy"}],
+        "x-unset" = "the modes in `[disclosure]`"))]
+    model_config_json: HandRead<ModeKeys>,
+}
+
+fn categories_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": { "enum": Kinds::default().categories() },
+        "x-type": "list of categories",
+        "x-constraint": "`computation`, `web`, `filesystem`, `knowledge` and `general` are those of built-in \
+                         tools; `connector`, `database` and `mcp` are kinds of sources",
+    })
+}
+
+fn modes_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            generator.subschema_for::<ModeKeys>(),
+            { "type": "string", "pattern": or_reference(r"^\s*\{") },
+        ],
+        "x-type": "table of modes, or a JSON text of it",
+        "x-constraint": "other members of a JSON text are left alone",
+    })
 }
 
 pub(super) fn read(
@@ -106,8 +188,8 @@ fn agent(
     sources: &[SourceDraft],
     models: &[&str],
 ) -> Option<AgentConfig> {
-    let modes = table.field("model_config_json").and_then(|field| modes(&field));
     let keys: AgentKeys = table.read().unwrap_or_default();
+    let modes = table.peek("model_config_json").and_then(|field| modes(&field));
     let instructions = keys.instructions.map(|text| text.0).unwrap_or_default();
     let description = keys.description.map(|text| text.0);
     let length = description.as_ref().map_or(0, String::len);
@@ -119,7 +201,7 @@ fn agent(
             field.fault(format!("is longer than {} KiB", limit / 1024), hint);
         }
     }
-    let model = table.field("model").and_then(|field| ModelChoice::read(&field, models));
+    let model = table.peek("model").and_then(|field| ModelChoice::read(&field, models));
     if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
         let hint = "name a group, or remove the agent";
         field.fault("is empty, which would hide the agent from everybody", hint);

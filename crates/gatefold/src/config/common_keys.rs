@@ -3,10 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-use gatefold_config::{ExpectedValue, Field, Table, Text, Time, fault};
+use gatefold_config::{ExpectedValue, Field, Table, Text, fault};
 use gatefold_policy::{Effect, Entries};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Error, Expected, SeqAccess, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The limits that each source may set for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,37 +30,13 @@ impl Default for SourceLimits {
     }
 }
 
-impl SourceLimits {
-    pub(super) fn set(&mut self, keys: &LimitKeys) {
-        set(&mut self.connect_deadline, keys.connect_deadline);
-        set(&mut self.install_deadline, keys.install_deadline);
-        set(&mut self.idle_stop, keys.idle_stop);
-    }
-}
-
-/// The keys of [`SourceLimits`].
-#[derive(Deserialize, Default)]
-pub(super) struct LimitKeys {
-    connect_deadline: Option<Time>,
-    install_deadline: Option<Time>,
-    idle_stop: Option<Time>,
-}
-
-/// The deadline of calls, for all sources or for one.
-#[derive(Deserialize, Default)]
-pub(super) struct CallKeys {
-    pub(super) call_deadline: Option<Time>,
-}
-
 /// Patterns over names of tools, prompts and resources.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct PatternKeys {
-    allow: Vec<EntryPattern>,
-    ask: AskSelections,
-    ask_unless: Vec<EntryPattern>,
-    deny: Vec<EntryPattern>,
-    deny_unless: Vec<EntryPattern>,
+pub(super) struct PatternKeys {
+    pub(super) allow: Vec<EntryPattern>,
+    pub(super) ask: AskSelections,
+    pub(super) ask_unless: Vec<EntryPattern>,
+    pub(super) deny: Vec<EntryPattern>,
+    pub(super) deny_unless: Vec<EntryPattern>,
 }
 
 /// What a section says of some entries.
@@ -86,7 +63,10 @@ pub(super) enum EntrySelection {
     Writes,
 }
 
-struct EntryPattern(String);
+#[derive(Serialize, JsonSchema)]
+#[schemars(with = "Text", extend("not" = { "pattern": "^(tool|prompt|resource):$" }, "x-type" = "pattern",
+    "x-constraint" = "`*` is any run of characters, `?` any one"))]
+pub(super) struct EntryPattern(pub(super) String);
 
 impl<'de> Deserialize<'de> for EntryPattern {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -103,8 +83,33 @@ impl<'de> Deserialize<'de> for EntryPattern {
 pub(super) const WRITES: &str = "writes";
 
 /// The value of `ask`: a list of patterns, or one word.
-#[derive(Default)]
-struct AskSelections(Vec<EntrySelection>);
+#[derive(Default, JsonSchema)]
+#[schemars(schema_with = "ask_schema")]
+pub(super) struct AskSelections(pub(super) Vec<EntrySelection>);
+
+fn ask_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            generator.subschema_for::<Vec<EntryPattern>>(),
+            { "type": "string", "enum": [WRITES] },
+        ],
+        "x-type": "\"writes\" or list of patterns",
+        "x-constraint": "\"writes\" is every tool that does not say `readOnlyHint: true`; in a pattern, `*` \
+                         is any run of characters, `?` any one",
+    })
+}
+
+impl Serialize for AskSelections {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.contains(&EntrySelection::Writes) {
+            return serializer.serialize_str(WRITES);
+        }
+        serializer.collect_seq(self.0.iter().map(|selection| match selection {
+            EntrySelection::Pattern(pattern) => pattern.as_str(),
+            EntrySelection::Writes => WRITES,
+        }))
+    }
+}
 
 impl<'de> Deserialize<'de> for AskSelections {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -143,8 +148,7 @@ impl<'de> Visitor<'de> for AskVisitor {
 }
 
 /// Reads the entries under `allow`, `ask` and `deny`, and their exceptions.
-pub(super) fn effects(table: &mut Table<'_>) -> Vec<EntryEffect> {
-    let keys: PatternKeys = table.read().unwrap_or_default();
+pub(super) fn effects(table: &Table<'_>, keys: PatternKeys) -> Vec<EntryEffect> {
     if let Some(field) = table.peek("allow").filter(Field::is_empty_list) {
         field.fault("is empty, which would hide everything", "list patterns, or remove the key");
     }
@@ -164,11 +168,4 @@ pub(super) fn effects(table: &mut Table<'_>) -> Vec<EntryEffect> {
         each.map(move |selection| EntryEffect { effect, selection, unless: unless.clone() })
     })
     .collect()
-}
-
-/// Replaces a default by a key's value, if there is one.
-pub(super) fn set<T, V: Into<T>>(target: &mut T, value: Option<V>) {
-    if let Some(value) = value {
-        *target = value.into();
-    }
 }

@@ -1,9 +1,11 @@
 //! `[[server.issuers]]` and `server.public_url`: whose tokens let people in, and what we are called.
 
+use gatefold_config::schemas;
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::Secret;
 use gatefold_identity::{PublicUrl, PublicUrlError, is_this_machine};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::Url;
 
 use super::{AuthenticationMode, ServerConfig};
@@ -39,9 +41,20 @@ pub struct IntrospectionConfig {
     pub client_secret: Secret,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct IssuerKeys {
+#[schemars(extend(
+    "required" = ["issuer"],
+    "dependencies" = {
+        "client_id": ["client_secret"],
+        "client_secret": ["client_id"],
+        "introspection_endpoint": ["client_id"],
+    },
+    "additionalProperties" = false,
+    "x-constraint" = "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
+                      `introspection_endpoint`, `client_id` and `client_secret`"
+))]
+pub(super) struct IssuerKeys {
     issuer: Option<IssuerAddress>,
     audience: Option<Text>,
     jwks_uri: Option<IssuerAddress>,
@@ -54,6 +67,8 @@ struct IssuerKeys {
 
 /// An address of an issuer, as it is written. What it says decides who comes in, so it has to be
 /// encrypted on its way from other machines.
+#[derive(JsonSchema)]
+#[schemars(schema_with = "schemas::web_address")]
 pub(super) struct IssuerAddress(pub(super) String, pub(super) Url);
 
 impl<'de> Deserialize<'de> for IssuerAddress {
@@ -67,7 +82,15 @@ impl<'de> Deserialize<'de> for IssuerAddress {
 }
 
 /// The address by which clients know us.
+#[derive(JsonSchema)]
+#[schemars(schema_with = "schemas::web_address")]
 pub(super) struct PublicAddress(pub(super) PublicUrl);
+
+impl Serialize for PublicAddress {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
+    }
+}
 
 impl<'de> Deserialize<'de> for PublicAddress {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -87,6 +110,8 @@ impl<'de> Deserialize<'de> for PublicAddress {
 }
 
 /// A name of a scope, as it may stand in a header (RFC 6749, section 3.3).
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 pub(super) struct ScopeName(pub(super) String);
 
 impl<'de> Deserialize<'de> for ScopeName {

@@ -1,29 +1,41 @@
 //! One key of a configuration: its name, its values and its purpose.
 
 use std::fmt;
-use std::time::Duration;
 
-use serde_json::Value;
+use gatefold_config::schemas::REFERENCE;
+use schemars::generate::SchemaSettings;
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use super::Config;
 
 /// One key of a section.
+#[derive(Clone)]
 pub struct Key {
-    pub name: &'static str,
-    pub kind: Kind,
+    pub name: String,
+    /// What to call its values, in a few words.
+    pub kind: String,
+    /// How to write one, if that does not say everything.
+    pub(super) constraint: Option<String>,
     /// One sentence.
-    pub summary: &'static str,
+    pub summary: String,
     /// Further details. May be empty.
-    pub details: &'static str,
+    pub details: String,
     /// A value in TOML that differs from the default.
-    pub example: &'static str,
-    /// The value in a configuration, if it can be given as one value.
-    pub value: fn(&Config) -> Option<Value>,
+    pub example: String,
+    /// The default, if it can be given as one value.
+    pub default: Option<Value>,
     /// The behaviour without the key, if the default is not a single value.
-    pub unset: &'static str,
+    pub unset: String,
     /// Keys of which one must be set as well, if there are any.
-    pub needs: &'static [&'static str],
+    pub needs: Vec<String>,
     pub applies: ApplyMode,
+    /// What an editor checks, without words.
+    pub(super) schema: Map<String, Value>,
+    /// The example as JSON, in a list.
+    pub(super) examples: Value,
 }
 
 /// When a change of a key takes effect.
@@ -33,110 +45,101 @@ pub enum ApplyMode {
     Restart,
 }
 
-/// What a key's value may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Text,
-    Path,
-    Url,
-    /// A file or a URL.
-    PathOrUrl,
-    /// "builtin", "none", or the path of an encoder.
-    Encoder,
-    Address,
-    Domain,
-    Flag,
-    /// A boolean, or a list of IP networks.
-    FlagOrNetworks,
-    Networks,
-    RootKey,
-    /// A whole number above zero.
-    Count {
-        max: u64,
-    },
-    /// A number above 0, up to 1.
-    Share,
-    /// A number from 0 to 2.
-    Temperature,
-    Duration,
-    Size,
-    Choice(&'static [&'static str]),
-    /// Strings, none of them empty.
-    Texts,
-    /// A program's arguments: strings, numbers and booleans.
-    Arguments,
-    /// Patterns over names.
-    Patterns(Emptiness),
-    /// Patterns over names, or "writes" for every tool that may change something.
-    PatternsOrWrites,
-    /// Ids of tools and patterns over them, and "used" for the tools used most.
-    Pins,
-    Origins,
-    /// A program's variables, by name.
-    Variables,
-    /// HTTP headers, by name.
-    Headers,
-    /// Lists of patterns, by the names of groups.
-    Groups,
-    /// So many calls in a second, a minute or an hour.
-    Rate,
-    /// A way to sign in at an HTTP API.
-    Auth,
-    /// How Gatefold signs in at a server, by OAuth.
-    OAuth,
-    /// Whose credentials calls use.
-    Credentials,
-    /// Issuers of tokens, in tables.
-    Issuers,
-    /// The files of a certificate and of its key.
-    TlsFiles,
-    /// How people sign in here, in a table.
-    SignIn,
-    /// Operations of an HTTP API, in tables.
-    Actions,
-    /// What is said about tables, by their names.
-    TableNotes,
-    /// Names of tools of our own, or "all".
-    BuiltinTools,
-    /// Categories of tools.
-    Categories,
-    /// Modes of kinds of sources, in a table or a JSON text.
-    AgentModes,
-    /// Members of a request, in a table.
-    Members,
+/// The keys of a section, as serde reads them. Its default is the section of a default configuration.
+pub(super) trait SectionKeys: JsonSchema + Serialize {
+    /// The section as a person would write it for a configuration, without what may be secret.
+    fn of(config: &Config) -> Self;
 }
 
-/// Whether a list may be empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emptiness {
-    MayBeEmpty,
-    MayNotBeEmpty,
+/// The keys that a struct reads, in the order of its fields.
+///
+/// A key's name is the field's; the first paragraph of the field's documentation is its summary, the rest its
+/// details; the field's type says what values it takes. Where a field has no documentation, that of its type counts.
+/// Attributes have what is left, `#[schemars(extend("examples" = [...], ...))]`:
+///
+/// | keyword | what it says |
+/// |---|---|
+/// | `examples` | a value that differs from the default |
+/// | `x-unset` | what happens without the key, where its default is no single value |
+/// | `x-needs` | keys of which one must be set as well |
+/// | `x-restart` | that a change takes effect at the next start |
+/// | `x-type`, `x-constraint` | what its values are called, and how to write one: see [`gatefold_config::schemas`] |
+pub fn keys_of<T: JsonSchema>() -> Vec<Key> {
+    let mut schema = schema_of::<T>();
+    let Some(Value::Object(properties)) = schema.get_mut("properties").map(Value::take) else {
+        return Vec::new();
+    };
+    let properties = properties.into_iter();
+    properties.filter_map(|(name, schema)| Some(Key::new(name, schema.try_into().ok()?))).collect()
+}
+
+/// What the documentation of a struct says in its first paragraph, and in the others.
+pub(super) fn words_of<T: JsonSchema>() -> (String, String) {
+    words(text(&schema_of::<T>(), "description"))
+}
+
+/// A schema without references, with the words.
+fn schema_of<T: JsonSchema>() -> Schema {
+    let mut settings = SchemaSettings::draft07();
+    settings.inline_subschemas = true;
+    let mut schema = T::json_schema(&mut settings.into_generator());
+    leave_out_null(&mut schema);
+    schema
 }
 
 impl Key {
-    /// A key without a single default value, compatible with any other key, which a reload applies.
-    pub const fn new(name: &'static str, kind: Kind, summary: &'static str) -> Self {
-        Self {
-            name,
-            kind,
+    fn new(name: String, mut schema: Schema) -> Self {
+        let (summary, details) = words(text(&schema, "description"));
+        let unset = text(&schema, "x-unset").to_owned();
+        let default = schema.get("default").filter(|value| unset.is_empty() && !value.is_null());
+        let needs = schema.get("x-needs").and_then(Value::as_array).into_iter().flatten();
+        let key = Self {
+            kind: kind_of(&schema),
+            constraint: constraint_of(&schema),
             summary,
-            details: "",
-            example: "",
-            value: |_| None,
-            unset: "",
-            needs: &[],
-            applies: ApplyMode::Reload,
-        }
-    }
-
-    /// The default, if it can be given as one value.
-    pub fn default(&self) -> Option<Value> {
-        (self.value)(&Config::default())
+            details,
+            example: schema.pointer("/examples/0").map(toml_text).unwrap_or_default(),
+            default: default.cloned(),
+            unset,
+            needs: needs.filter_map(Value::as_str).map(str::to_owned).collect(),
+            applies: match schema.get("x-restart") {
+                Some(_) => ApplyMode::Restart,
+                None => ApplyMode::Reload,
+            },
+            examples: schema.get("examples").cloned().unwrap_or_default(),
+            name,
+            schema: Map::new(),
+        };
+        leave_out_words(&mut schema);
+        Self { schema: std::mem::take(schema.ensure_object()), ..key }
     }
 
     /// The default in TOML, or in words.
     pub fn default_text(&self) -> String {
-        self.default().map_or_else(|| self.unset.to_owned(), |value| value.to_string())
+        self.default.as_ref().map_or_else(|| self.unset.clone(), Value::to_string)
+    }
+
+    /// Its value in force, as its section writes it. `None` where that is no single value.
+    pub(super) fn value(&self, written: &Value) -> Option<Value> {
+        let is_none = match written {
+            Value::Null => true,
+            Value::Array(items) => items.is_empty() && !self.unset.is_empty(),
+            _ => false,
+        };
+        (!is_none).then(|| written.clone())
+    }
+
+    /// Whether references (`${VAR}`) are replaced in it: true for everything that contains strings.
+    pub fn takes_variables(&self) -> bool {
+        let kind = self.schema.get("type").and_then(Value::as_str);
+        !matches!(kind, Some("boolean" | "integer" | "number"))
+    }
+
+    /// Whether the value is a table with further keys, or a list of such tables.
+    pub fn is_table(&self) -> bool {
+        let is_object = |schema: &Value| schema["type"] == "object";
+        self.schema.get("type").is_some_and(|kind| kind == "object")
+            || self.schema.get("items").is_some_and(is_object)
     }
 }
 
@@ -146,163 +149,120 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What `auth` of an API may have.
-const AUTH: &str = "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
-     \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
-     scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
-     `client_id`, and as needed `client_secret`, `scopes`, `redirect_url`, `device_url`, \
-     `revoke_url`, `resource` and `parameters`; alone or beside each, `schemes`, with a text or \
-     `{ username, password }` for each security scheme of the description by its name, and \
-     `tls = { cert, key }`, with files or PEM text";
+fn text<'s>(schema: &'s Schema, keyword: &str) -> &'s str {
+    schema.get(keyword).and_then(Value::as_str).unwrap_or_default()
+}
 
-impl Kind {
-    /// The kind in a few words.
-    pub fn name(&self) -> String {
-        let name = match self {
-            Self::Text => "string",
-            Self::Path => "path",
-            Self::Url => "URL",
-            Self::PathOrUrl => "path or URL",
-            Self::Encoder => "\"builtin\", \"none\" or path",
-            Self::Address => "address and port",
-            Self::Domain => "domain",
-            Self::Share | Self::Temperature => "number",
-            Self::Flag => "boolean",
-            Self::FlagOrNetworks => "boolean or list of networks",
-            Self::Networks => "list of networks",
-            Self::RootKey => "string or table",
-            Self::Count { .. } => "whole number",
-            Self::Duration => "duration",
-            Self::Size => "size",
-            Self::Choice(words) => {
-                let words: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                return words.join(" or ");
-            }
-            Self::Texts | Self::Arguments => "list of strings",
-            Self::Patterns(_) => "list of patterns",
-            Self::PatternsOrWrites => "\"writes\" or list of patterns",
-            Self::Pins => "list of patterns and \"used\"",
-            Self::Origins => "list of origins",
-            Self::Variables | Self::Headers => "table of strings",
-            Self::Groups => "table of lists of patterns",
-            Self::Auth => "table with a way to sign in",
-            Self::Credentials => "\"shared\", \"per_user\", \"client\", \"exchange\" or table",
-            Self::OAuth | Self::SignIn | Self::TlsFiles | Self::Members => "table",
-            Self::Rate => "rate",
-            Self::Actions | Self::Issuers => "list of tables",
-            Self::TableNotes => "table of tables",
-            Self::BuiltinTools => "\"all\" or list of tools",
-            Self::Categories => "list of categories",
-            Self::AgentModes => "table of modes, or a JSON text of it",
-        };
-        name.to_owned()
+/// The first paragraph of a documentation, and the others, each on one line.
+fn words(documentation: &str) -> (String, String) {
+    let (summary, details) = documentation.split_once("\n\n").unwrap_or((documentation, ""));
+    let on_one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    (on_one_line(summary), on_one_line(details))
+}
+
+/// What to call such values.
+fn kind_of(schema: &Schema) -> String {
+    if let Some(kind) = schema.get("x-type").and_then(Value::as_str) {
+        return kind.to_owned();
     }
-
-    /// How to write such a value, if its name does not say everything.
-    pub fn constraint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Text | Self::Choice(_) | Self::Flag | Self::BuiltinTools => return None,
-            Self::Path => "relative to the file that names it; `~/` is the home directory",
-            Self::Url => "with `http` or `https`, and a host",
-            Self::PathOrUrl | Self::Encoder => "a path is relative to the file that names it",
-            Self::Address => "such as \"127.0.0.1:8420\", \"[::1]:8420\" or \"localhost:8420\"",
-            Self::Domain => "1 to 40 of `a-z`, `0-9` and `_`, without `__` or a `_` at the end",
-            Self::Count { .. } => "above zero",
-            Self::Share => "above zero, at most 1",
-            Self::Temperature => "from 0 to 2",
-            Self::Members => "as the provider's API has them",
-            Self::RootKey => "a table has `command`, a program and its arguments",
-            Self::FlagOrNetworks | Self::Networks => {
-                "a network is an address and the length of its prefix"
-            }
-            Self::Duration => "a number and `ms`, `s`, `m`, `h` or `d`, above zero",
-            Self::Size => "a number and `B`, `KiB`, `MiB`, `GiB`, `kB`, `MB` or `GB`, above zero",
-            Self::Texts => "none of them empty",
-            Self::Arguments => "numbers and booleans are taken as their text",
-            Self::Patterns(Emptiness::MayBeEmpty) => "`*` is any run of characters, `?` any one",
-            Self::PatternsOrWrites => {
-                "\"writes\" is every tool that does not say `readOnlyHint: true`; in a pattern, `*` \
-                 is any run of characters, `?` any one"
-            }
-            Self::Patterns(Emptiness::MayNotBeEmpty) => {
-                "`*` is any run of characters, `?` any one; the list may not be empty"
-            }
-            Self::Pins => {
-                "an id of a tool, a pattern in which `*` is any run of characters and `?` any one, or \"used\": \
-                 the eight tools that a user's agent called most in the seven days before today"
-            }
-            Self::Origins => "scheme, host and port as a browser sends them",
-            Self::Variables => "the names of variables and their values",
-            Self::Headers => "the names of headers and their values",
-            Self::Groups => "names of 1 to 64 letters, digits, `_`, `-`, `/` and spaces",
-            Self::Rate => "a count and `/s`, `/m` or `/h`",
-            Self::Auth => AUTH,
-            Self::OAuth => {
-                "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \
-                 `client_metadata_url`, `redirect_url`, `scopes` and `grant` (\"authorization_code\" or \
-                 \"client_credentials\"), as needed"
-            }
-            Self::Credentials => {
-                "a table has `client_header` and `upstream_header`, as needed, or `exchange`, a table \
-                 with `client_id`, `client_secret` or `private_key` (and `key_id`), `issuer`, \
-                 `audience`, `resource` and `scopes`, as needed"
-            }
-            Self::Issuers => {
-                "`issuer`, and as needed `audience`, `jwks_uri`, `scopes`, `groups_claim`, \
-                 `introspection_endpoint`, `client_id` and `client_secret`"
-            }
-            Self::TlsFiles => "`cert` and `key`, both files with PEM",
-            Self::SignIn => "`password`, `provider` and `registration`, as needed",
-            Self::Actions => {
-                "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
-                 `body`, `extract`, `group` and `confirm`"
-            }
-            Self::Categories => {
-                "`computation`, `web`, `filesystem`, `knowledge` and `general` are those of built-in tools; \
-                 `connector`, `database` and `mcp` are kinds of sources"
-            }
-            Self::AgentModes => "other members of a JSON text are left alone",
-            Self::TableNotes => {
-                "each with `name`, `description`, `columns` and `personal`, as needed"
-            }
-        })
+    if let Some(Value::Array(words)) = schema.get("enum") {
+        return words.iter().map(Value::to_string).collect::<Vec<_>>().join(" or ");
     }
-
-    /// Whether references (`${VAR}`) are replaced in it: true for every kind that contains strings.
-    pub fn takes_variables(&self) -> bool {
-        !matches!(self, Self::Flag | Self::Count { .. } | Self::Share | Self::Temperature)
-    }
-
-    /// Whether the value is a table with keys of the user's choice.
-    pub fn is_table(&self) -> bool {
-        matches!(
-            self,
-            Self::Variables
-                | Self::Headers
-                | Self::Groups
-                | Self::Auth
-                | Self::OAuth
-                | Self::TlsFiles
-                | Self::Actions
-                | Self::Issuers
-                | Self::SignIn
-                | Self::TableNotes
-                | Self::Members
-        )
+    match text(schema, "type") {
+        "array" => format!("list of {}", part(schema, "items").map_or_else(String::new, kinds_of)),
+        "object" => {
+            let values = schema.get("patternProperties").and_then(Value::as_object);
+            let values = values.and_then(|values| values.values().next()?.try_into().ok());
+            values.map_or_else(
+                || "table".to_owned(),
+                |values| format!("table of {}", kinds_of(values)),
+            )
+        }
+        "integer" => "whole number".to_owned(),
+        other => other.to_owned(),
     }
 }
 
-/// The largest integer in TOML, for counts that the code does not bound more closely.
-const COUNT_LIMIT: u64 = i64::MAX as u64;
-
-pub(super) const fn count() -> Kind {
-    Kind::Count { max: COUNT_LIMIT }
+/// The same of several.
+fn kinds_of(schema: &Schema) -> String {
+    let plural = schema.get("x-types").and_then(Value::as_str);
+    plural.map_or_else(|| format!("{}s", kind_of(schema)), str::to_owned)
 }
 
-pub(super) fn duration(duration: Duration) -> Value {
-    gatefold_config::duration_text(duration).into()
+fn part<'s>(schema: &'s Schema, keyword: &str) -> Option<&'s Schema> {
+    schema.get(keyword)?.try_into().ok()
 }
 
-pub(super) fn size(bytes: u64) -> Value {
-    gatefold_config::size_text(bytes).into()
+/// How to write such a value, if what it is called does not say everything.
+fn constraint_of(schema: &Schema) -> Option<String> {
+    let own = |schema: &Schema| Some(schema.get("x-constraint")?.as_str()?.to_owned());
+    let Some(items) = part(schema, "items") else { return own(schema) };
+    let is_filled = text(items, "pattern") == r"\S";
+    let of_items = own(schema).or_else(|| own(items));
+    let constraint = of_items.or_else(|| is_filled.then(|| "none of them empty".to_owned()))?;
+    let is_never_empty = schema.get("minItems").is_some();
+    Some(if is_never_empty {
+        format!("{constraint}; the list may not be empty")
+    } else {
+        constraint
+    })
+}
+
+/// A value as TOML has it on one line. Strings are alike in both.
+fn toml_text(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(toml_text).collect::<Vec<_>>().join(", "))
+        }
+        Value::Object(members) => {
+            let members =
+                members.iter().map(|(key, value)| format!("{key} = {}", toml_text(value)));
+            format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// TOML has no null: an `Option` is a key that may be left out.
+fn leave_out_null(schema: &mut Schema) {
+    transform_subschemas(&mut leave_out_null, schema);
+    let Some(keywords) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(words)) = keywords.get_mut("enum") {
+        words.retain(|word| !word.is_null());
+    }
+    if let Some(kind) = keywords.get_mut("type")
+        && let Value::Array(kinds) = kind
+    {
+        kinds.retain(|kind| kind != "null");
+        if let [only] = kinds.as_slice() {
+            *kind = only.clone();
+        }
+    }
+    let Some(Value::Array(ways)) = keywords.get_mut("anyOf") else { return };
+    let ways_with_null = ways.len();
+    ways.retain(|way| way["type"] != "null");
+    if ways.len() < ways_with_null
+        && let [Value::Object(only)] = ways.as_slice()
+    {
+        let mut only = only.clone();
+        only.extend(std::mem::take(keywords).into_iter().filter(|(keyword, _)| keyword != "anyOf"));
+        *keywords = only;
+    }
+}
+
+/// Leaves what editors need: no words of ours, and no documentation of types. A string of a few may also have a
+/// reference.
+fn leave_out_words(schema: &mut Schema) {
+    transform_subschemas(&mut leave_out_words, schema);
+    let Some(keywords) = schema.as_object_mut() else { return };
+    let is_word = |keyword: &str| {
+        keyword.starts_with("x-") || matches!(keyword, "description" | "default" | "examples")
+    };
+    keywords.retain(|keyword, _| !is_word(keyword));
+    if keywords.get("type").is_some_and(|kind| kind == "string")
+        && let Some(words) = keywords.get("enum")
+    {
+        let reference = json!({ "type": "string", "pattern": REFERENCE });
+        *keywords = Map::from_iter([("anyOf".to_owned(), json!([{ "enum": words }, reference]))]);
+    }
 }

@@ -1,57 +1,79 @@
-//! Every key of `gatefold.toml`, described once.
+//! Every key of `gatefold.toml`, described once: by the struct that reads it (see [`keys_of`]).
 //!
 //! The schema for editors, `gatefold config explain`, `gatefold init` and the reference are all
-//! generated from this. Defaults come from the code, and tests compare the rest with the reader:
-//! every described key is read, and every key that is read is described.
+//! generated from this. Defaults come from the code.
 
-mod agents;
-mod audit;
-mod disclosure;
 mod find;
-mod models;
-mod results;
-mod sections;
-mod server;
-mod sources;
-mod state;
-mod users;
 
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::Config;
+use super::agents::AgentKeys;
+use super::key::{SectionKeys, words_of};
 use super::kinds::{ConnectionMethod, Kinds, SourceKind};
+use super::models::ModelKeys;
+use super::profiles::ProfileKeys;
+use super::sections::{
+    AuditKeys, DisclosureKeys, LimitsKeys, PolicyKeys, ResultsKeys, SearchKeys, SecretsKeys,
+    ServerKeys, StateKeys,
+};
+use super::sources::SourceKeys;
+use super::users::UserKeys;
 
-pub use super::key::{ApplyMode, Emptiness, Key, Kind};
+pub use super::key::{ApplyMode, Key, keys_of};
 pub use find::{PathTarget, UnknownPath, find};
-pub(in crate::config) use sources::COMMON;
 
-/// The sections of a configuration, in the best order for reading. The keys of a source depend on
-/// the available kinds.
-pub fn sections(kinds: &Kinds) -> Vec<Section> {
-    let fixed = FIXED.iter().map(|fixed| Section {
-        path: fixed.path,
-        summary: fixed.summary.to_owned(),
-        details: fixed.details.to_owned(),
-        keys: fixed.keys.iter().collect(),
-        shared: Vec::new(),
-        ways: Vec::new(),
-    });
-    std::iter::once(sources(kinds)).chain(fixed).collect()
+/// Every section except that of the sources, in the best order for reading.
+pub(super) const FIXED: &[FixedSection] = &[
+    FixedSection::single::<PolicyKeys>("policy"),
+    FixedSection::single::<DisclosureKeys>("disclosure"),
+    FixedSection::named::<ProfileKeys>("clients.NAME"),
+    FixedSection::named::<ModelKeys>("models.NAME"),
+    FixedSection::named::<AgentKeys>("agents.NAME"),
+    FixedSection::single::<SearchKeys>("search"),
+    FixedSection::single::<LimitsKeys>("limits"),
+    FixedSection::single::<ResultsKeys>("results"),
+    FixedSection::single::<ServerKeys>("server"),
+    FixedSection::named::<UserKeys>("users.NAME"),
+    FixedSection::single::<SecretsKeys>("secrets"),
+    FixedSection::single::<StateKeys>("state"),
+    FixedSection::single::<AuditKeys>("audit"),
+];
+
+/// A section that does not depend on the kinds.
+pub(super) struct FixedSection {
+    path: &'static str,
+    words: fn() -> (String, String),
+    keys: fn() -> Vec<Key>,
+    written: fn(&Config) -> Value,
 }
 
-/// Every section except that of the sources.
-pub(super) const FIXED: &[FixedSection] = &[
-    sections::POLICY,
-    disclosure::DISCLOSURE,
-    disclosure::CLIENTS,
-    models::MODELS,
-    agents::AGENTS,
-    sections::SEARCH,
-    sections::LIMITS,
-    results::RESULTS,
-    server::SERVER,
-    users::USERS,
-    state::SECRETS,
-    state::STATE,
-    audit::AUDIT,
-];
+impl FixedSection {
+    const fn single<K: SectionKeys>(path: &'static str) -> Self {
+        let written = |config: &Config| serde_json::to_value(K::of(config)).unwrap_or_default();
+        Self { path, words: words_of::<K>, keys: keys_of::<K>, written }
+    }
+
+    const fn named<K: JsonSchema>(path: &'static str) -> Self {
+        Self { path, words: words_of::<K>, keys: keys_of::<K>, written: |_| Value::Null }
+    }
+
+    fn section(&self) -> Section {
+        let (summary, details) = (self.words)();
+        Section { path: self.path, summary, details, keys: (self.keys)(), ways: Vec::new() }
+    }
+}
+
+/// The sections of a configuration. The keys of a source depend on the available kinds.
+pub fn sections(kinds: &Kinds) -> Vec<Section> {
+    std::iter::once(sources(kinds)).chain(FIXED.iter().map(FixedSection::section)).collect()
+}
+
+/// The sections that a configuration has once, as a person would write them for it.
+pub(super) fn written(config: &Config) -> Value {
+    FIXED.iter().map(|section| (section.path.to_owned(), (section.written)(config))).collect()
+}
 
 fn sources(kinds: &Kinds) -> Section {
     // Two kinds may be alike for a reader.
@@ -59,10 +81,14 @@ fn sources(kinds: &Kinds) -> Section {
     nouns.dedup();
     let details = kinds.iter().map(SourceKind::details);
     let details: Vec<_> = details.filter(|text| !text.is_empty()).collect();
-    let (mut keys, mut shared) = (Vec::<&Key>::new(), Vec::new());
-    for key in kinds.iter().flat_map(SourceKind::keys).chain(sources::COMMON) {
-        let is_known = keys.iter().any(|known| known.name == key.name);
-        if is_known { shared.push(key) } else { keys.push(key) }
+    let mut keys = Vec::<Key>::new();
+    let of_kinds = kinds.keys().flat_map(|(_, keys)| keys.iter().cloned());
+    for key in of_kinds.chain(keys_of::<SourceKeys>()) {
+        match keys.iter_mut().find(|known| known.name == key.name) {
+            // The first kind that has a key says what it is.
+            Some(known) => known.needs.extend(key.needs),
+            None => keys.push(key),
+        }
     }
     Section {
         path: "sources.NAME",
@@ -75,7 +101,6 @@ fn sources(kinds: &Kinds) -> Section {
             details.join(" ")
         ),
         keys,
-        shared,
         ways: kinds.ways().map(|(_, way)| *way).collect(),
     }
 }
@@ -89,19 +114,9 @@ pub struct Section {
     pub summary: String,
     /// Further details. May be empty.
     pub details: String,
-    pub keys: Vec<&'static Key>,
-    /// Keys of further kinds of sources, with names that are among `keys`.
-    shared: Vec<&'static Key>,
+    pub keys: Vec<Key>,
     /// The ways to reach a source, which has exactly one of them.
     pub ways: Vec<ConnectionMethod>,
-}
-
-/// A section that does not depend on the kinds.
-pub(super) struct FixedSection {
-    path: &'static str,
-    summary: &'static str,
-    details: &'static str,
-    keys: &'static [Key],
 }
 
 impl Section {
@@ -115,15 +130,6 @@ impl Section {
         self.ways.iter().any(|way| way.key == key.name)
     }
 
-    /// The keys of which one must be set as well, if there are any.
-    pub fn needs(&self, key: &Key) -> Vec<&'static str> {
-        let shared = self.shared.iter().filter(|other| other.name == key.name);
-        shared.fold(key.needs.to_vec(), |mut needs, other| {
-            needs.extend(other.needs);
-            needs
-        })
-    }
-
     /// Keys that exclude this one: the other ways, if it is a way.
     pub fn excluded_by(&self, key: &Key) -> Vec<&'static str> {
         let ways = self.ways.iter().filter(|_| self.is_way(key)).map(|way| way.key);
@@ -132,14 +138,13 @@ impl Section {
 
     /// What a key excludes, requires and allows, one sentence each.
     pub fn constraints(&self, key: &Key) -> Vec<String> {
-        let among = |what: &str, others: Vec<&str>| {
+        let among = |what: &str, others: &[String]| {
             let others: Vec<_> = others.iter().map(|other| format!("`{other}`")).collect();
             (!others.is_empty()).then(|| format!("{what} together with {}", others.join(" or ")))
         };
-        let excludes = among("not", self.excluded_by(key));
-        let needs = among("only", self.needs(key));
-        let own = key.kind.constraint().map(str::to_owned);
-        own.into_iter().chain(needs).chain(excludes).collect()
+        let excluded_by: Vec<_> = self.excluded_by(key).into_iter().map(str::to_owned).collect();
+        let (excludes, needs) = (among("not", &excluded_by), among("only", &key.needs));
+        key.constraint.clone().into_iter().chain(needs).chain(excludes).collect()
     }
 
     /// Whether this is the section of the sources.

@@ -21,7 +21,7 @@ mod skills;
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use gatefold_catalog::{KindName, Manifest, MetaTool};
@@ -63,8 +63,10 @@ pub trait SourceKind: Send + Sync + 'static {
     /// It must be no key of another kind's ways and no common key of all sources.
     fn ways(&self) -> &'static [ConnectionMethod];
 
-    /// All its keys, including those of its ways, in the order of the reference.
-    fn keys(&self) -> &'static [Key];
+    /// All its keys, including those of its ways, in the order of the reference:
+    /// [`keys_of`](crate::config::keys::keys_of) the structs that it reads. A key that is no way, and does not
+    /// say what it needs, needs one of its ways.
+    fn keys(&self) -> Vec<Key>;
 
     /// The categories of its tools that an agent may be given, where they have any.
     fn categories(&self) -> &'static [&'static str] {
@@ -76,7 +78,7 @@ pub trait SourceKind: Send + Sync + 'static {
         &[]
     }
 
-    /// Reads its keys; the key of at least one way is present. Faults are noted in the document;
+    /// Reads its keys, which are known; the key of at least one way is present. Faults are noted in the document;
     /// after a fault, the returned value is ignored.
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>>;
 }
@@ -214,19 +216,27 @@ impl SourcePorts {
 
 /// The kinds of sources that a configuration may have.
 #[derive(Clone)]
-pub struct Kinds(Vec<Arc<dyn SourceKind>>);
+pub struct Kinds(Vec<Arc<RegisteredKind>>);
+
+struct RegisteredKind {
+    kind: Box<dyn SourceKind>,
+    /// Made once: every load needs their names.
+    keys: OnceLock<Vec<Key>>,
+}
 
 impl Default for Kinds {
     /// Every kind that Gatefold has.
     fn default() -> Self {
-        Self(vec![
-            Arc::new(mcp::McpKind),
-            Arc::new(OpenApiKind),
-            Arc::new(ActionsKind),
-            Arc::new(DatabaseKind),
-            Arc::new(BuiltinKind),
-            Arc::new(SkillsKind),
-        ])
+        static OURS: LazyLock<Kinds> = LazyLock::new(|| {
+            Kinds(Vec::new())
+                .with(mcp::McpKind)
+                .with(OpenApiKind)
+                .with(ActionsKind)
+                .with(DatabaseKind)
+                .with(BuiltinKind)
+                .with(SkillsKind)
+        });
+        OURS.clone()
     }
 }
 
@@ -234,12 +244,17 @@ impl Kinds {
     /// The same kinds and one more.
     #[must_use]
     pub fn with(mut self, kind: impl SourceKind) -> Self {
-        self.0.push(Arc::new(kind));
+        self.0.push(Arc::new(RegisteredKind { kind: Box::new(kind), keys: OnceLock::new() }));
         self
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &dyn SourceKind> {
-        self.0.iter().map(AsRef::as_ref)
+        self.0.iter().map(|own| own.kind.as_ref())
+    }
+
+    /// The kinds and their keys, each of which says what it needs.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&dyn SourceKind, &[Key])> {
+        self.0.iter().map(|own| (own.kind.as_ref(), own.keys()))
     }
 
     /// All words that an agent's list of categories may have: those of tools, and the meta-tools of kinds.
@@ -261,6 +276,21 @@ impl Kinds {
         &self,
     ) -> impl Iterator<Item = (&dyn SourceKind, &'static ConnectionMethod)> {
         self.iter().flat_map(|kind| kind.ways().iter().map(move |way| (kind, way)))
+    }
+}
+
+impl RegisteredKind {
+    fn keys(&self) -> &[Key] {
+        self.keys.get_or_init(|| {
+            let ways: Vec<_> = self.kind.ways().iter().map(|way| way.key.to_owned()).collect();
+            let mut keys = self.kind.keys();
+            for key in &mut keys {
+                if key.needs.is_empty() && !ways.contains(&key.name) {
+                    key.needs.clone_from(&ways);
+                }
+            }
+            keys
+        })
     }
 }
 

@@ -1,8 +1,11 @@
 //! `[models.NAME]` of `gatefold.toml`: language models, how they are reached, and who may use them.
 
-use gatefold_config::{Count, Fault, Field, SECRET, Table, Text, Value, fault, parsed, references};
+use gatefold_config::{
+    Count, Fault, Field, HandRead, SECRET, Table, Text, Value, fault, parsed, references,
+};
 use gatefold_core::{Principal, Secret};
 use gatefold_model::{Api, Fields, ModelSpec, RawJson, ShortForm, ToolCalls};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json};
 use url::Url;
@@ -98,6 +101,9 @@ impl ModelChoice {
     }
 }
 
+/// One of these words.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = ["openai-chat", "anthropic"]))]
 struct ApiWord(Api);
 
 impl<'de> Deserialize<'de> for ApiWord {
@@ -107,6 +113,8 @@ impl<'de> Deserialize<'de> for ApiWord {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = ["native", "json", "auto"]))]
 struct ToolCallsWord(ToolCalls);
 
 impl<'de> Deserialize<'de> for ToolCallsWord {
@@ -116,6 +124,8 @@ impl<'de> Deserialize<'de> for ToolCallsWord {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "f64", extend("minimum" = 0, "maximum" = 2, "x-constraint" = "from 0 to 2"))]
 struct Temperature(f64);
 
 impl<'de> Deserialize<'de> for Temperature {
@@ -128,18 +138,72 @@ impl<'de> Deserialize<'de> for Temperature {
     }
 }
 
-#[derive(Deserialize, Default)]
+/// One language model: where it is, and how it is asked.
+///
+/// `gatefold chat` talks to it, through `--model NAME`, for an agent that names it, or because it is the first of the
+/// file that the person may use. `gatefold models check` tries it. `NAME` has up to 64 letters, digits, `-`, `_` and
+/// `.`.
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct ModelKeys {
+pub(super) struct ModelKeys {
+    /// The model's name, as its endpoint knows it.
+    ///
+    /// Without `url`, a short form: `openai:NAME`, `anthropic:NAME`, `gemini:NAME`, `ollama:NAME` or
+    /// `llama-server:NAME`, which says where the model is and which variable has its key.
+    #[schemars(extend("examples" = ["openai:gpt-5"], "x-unset" = "none: it must be set"))]
     model: Option<Text>,
+    /// The address before `/chat/completions` or `/messages`.
+    #[schemars(extend("examples" = ["http://127.0.0.1:11434/v1"], "x-unset" = "that of the short form"))]
     url: Option<ServerAddress>,
+    /// What the address speaks.
+    #[schemars(extend("examples" = ["anthropic"], "x-unset" = "openai-chat, or that of the short form",
+        "x-needs" = ["url"]))]
     api: Option<ApiWord>,
+    /// The endpoint's key.
+    ///
+    /// Best from a variable or from `gatefold secret`. Where that does not exist, only this model cannot be used.
+    #[schemars(extend("examples" = ["${secret:MODEL_KEY}"],
+        "x-unset" = "the variable of a short form's host, such as `OPENAI_API_KEY`; otherwise none"))]
     key: Option<HeaderSecret>,
+    /// How many tokens the model takes, its answer included.
+    ///
+    /// When a conversation has grown so long that it would not fit with its answer, the model is asked for its last
+    /// answer. `/context` in a chat shows how much is taken.
+    #[schemars(extend("examples" = [32768], "x-unset" = "a conversation may have 8 MiB"))]
     context_tokens: Option<Count<u64>>,
+    /// The most tokens of one answer, thinking included.
+    #[schemars(extend("examples" = [8192],
+        "x-unset" = "the endpoint's own limit; 8,192 where its API wants one"))]
     max_output_tokens: Option<Count<u32>>,
+    /// Whether the model may make several calls in one answer.
+    #[schemars(extend("examples" = [false], "x-unset" = "what the endpoint does by itself"))]
     parallel_calls: Option<bool>,
+    /// How the model calls tools.
+    ///
+    /// `native` is as its API has them. `json` has the model write each call as a JSON object, for models whose API
+    /// knows no calls. `auto` is native until the endpoint says that it cannot.
+    #[schemars(extend("examples" = ["json"], "x-unset" = "auto"))]
     tool_calls: Option<ToolCallsWord>,
+    /// How freely the model chooses its words.
+    #[schemars(extend("examples" = [0.2], "x-unset" = "the endpoint's own"))]
     temperature: Option<Temperature>,
+    /// Further members of every request.
+    ///
+    /// They go along as they are, and replace Gatefold's own.
+    #[schemars(extend("examples" = [{"reasoning_effort": "low"}], "x-unset" = "none"))]
+    extra: HandRead<Map<String, Json>>,
+    /// The model that is asked when this one fails.
+    ///
+    /// The name of another model, or a short form. It answers when this one cannot be reached, is busy or fails,
+    /// after four tries and before anything of an answer was shown. A wrong key or a wrong name is told instead. It
+    /// is left out for a person who may not use it.
+    #[schemars(extend("examples" = ["ollama:qwen3"], "x-unset" = "nobody answers instead"))]
+    fallback: HandRead<Text>,
+    /// The groups of people who may use the model.
+    ///
+    /// To everybody else it looks like a model that does not exist. `[users.NAME]` says who is in a group; whoever
+    /// runs commands is `users.local`.
+    #[schemars(extend("examples" = [["finance"]], "x-unset" = "everybody"))]
     visible_to: Vec<PeopleGroup>,
 }
 
@@ -194,9 +258,9 @@ fn model(
     names: &[&str],
 ) -> Option<ModelConfig> {
     // Before its own keys: what a fallback lacks is nothing that the model lacks.
-    let fallback = table.field("fallback").and_then(|field| ModelChoice::read(&field, names));
+    let fallback = table.peek("fallback").and_then(|field| ModelChoice::read(&field, names));
     let keys: ModelKeys = table.read().unwrap_or_default();
-    let extra = table.field("extra").and_then(|field| field.read::<Map<String, Json>>());
+    let extra = table.peek("extra").and_then(|field| field.read::<Map<String, Json>>());
     let spec = spec(field, &table, &keys);
     if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
         let hint = "name a group, or remove the model";

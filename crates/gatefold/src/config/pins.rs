@@ -2,13 +2,20 @@
 
 use gatefold_catalog::Pattern;
 use gatefold_config::parsed;
+use gatefold_config::schemas::or_reference;
 use gatefold_disclose::Pins;
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Stands for the tools that a principal used most.
 pub(super) const USED: &str = "used";
 
 /// One entry of such a list.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = or_reference(r"^(used|\S*[_*?]\S*)$"),
+    "x-type" = "pattern or \"used\"", "x-types" = "patterns and \"used\"",
+    "x-constraint" = "an id of a tool, a pattern in which `*` is any run of characters and `?` any one, or \"used\": \
+                      the eight tools that a user's agent called most in the seven days before today"))]
 pub(super) enum Pin {
     Pattern(Pattern),
     MostUsed,
@@ -32,6 +39,15 @@ impl<'de> Deserialize<'de> for Pin {
     }
 }
 
+impl Serialize for Pin {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Pattern(pattern) => serializer.collect_str(pattern),
+            Self::MostUsed => serializer.serialize_str(USED),
+        }
+    }
+}
+
 pub(super) fn pins(list: Vec<Pin>) -> Pins {
     list.into_iter().fold(Pins::default(), |mut pins, pin| {
         match pin {
@@ -43,7 +59,7 @@ pub(super) fn pins(list: Vec<Pin>) -> Pins {
 }
 
 /// The list as somebody would write it.
-pub(super) fn texts(pins: &Pins) -> Vec<String> {
-    let used = pins.most_used.then(|| USED.to_owned());
-    pins.patterns.iter().map(ToString::to_string).chain(used).collect()
+pub(super) fn list(pins: &Pins) -> Vec<Pin> {
+    let used = pins.most_used.then_some(Pin::MostUsed);
+    pins.patterns.iter().cloned().map(Pin::Pattern).chain(used).collect()
 }

@@ -6,6 +6,7 @@ use gatefold_config::{Field, Size, Text};
 use gatefold_core::ClientName;
 use gatefold_disclose::ClientLimits;
 use gatefold_exchange::{ClientProfile, Disclosures};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::kinds::Kinds;
@@ -46,9 +47,22 @@ impl DisclosureNames {
     }
 }
 
-#[derive(Deserialize, Default)]
-struct ProfileKeys {
+/// How one client is shown tools.
+///
+/// `NAME` is what the client calls itself when it connects, such as `claude-code`: `gatefold status` and the records
+/// have it. Any client can call itself anything, so this decides how tools are shown and never which.
+#[derive(Deserialize, JsonSchema, Default)]
+pub(super) struct ProfileKeys {
+    /// The disclosure that it gets.
+    ///
+    /// A request that names a disclosure in its address, as `/mcp?disclosure=flat` does, gets that one.
+    #[schemars(extend("examples" = ["flat"], "x-unset" = "`disclosure.default`"))]
     disclosure: Option<Text>,
+    /// The longest instructions that it takes.
+    ///
+    /// Where they would be longer, domains are described in fewer words, then by their names alone. What the
+    /// instructions say beside that stays.
+    #[schemars(extend("examples" = ["8 KiB"], "x-unset" = "2 KiB, which every known client takes"))]
     instructions_size: Option<Size>,
 }
 

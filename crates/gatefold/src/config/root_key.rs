@@ -3,10 +3,21 @@
 use gatefold_config::{Field, Table, Text, Value, fault};
 use gatefold_core::Secret;
 use gatefold_store::{KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::json;
 
-struct RootKeyText(Secret);
+#[derive(JsonSchema)]
+#[schemars(schema_with = "root_key_schema")]
+pub(super) struct RootKeyText(Secret);
+
+fn root_key_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [generator.subschema_for::<Text>(), generator.subschema_for::<RootCommandKeys>()],
+        "x-type": "string or table",
+        "x-constraint": "a table has `command`, a program and its arguments",
+    })
+}
 
 impl<'de> Deserialize<'de> for RootKeyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -20,16 +31,18 @@ impl<'de> Deserialize<'de> for RootKeyText {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("required" = ["command"], "additionalProperties" = false))]
 struct RootCommandKeys {
+    #[schemars(extend("minItems" = 1))]
     command: Vec<Text>,
 }
 
 /// Reads both keys.
-pub(super) fn read(table: &mut Table<'_>) -> RootKey {
-    let given = table.field("root_key").and_then(|field| secret(&field));
-    let previous = table.field("previous_root_key").and_then(|field| secret(&field));
+pub(super) fn read(table: &Table<'_>) -> RootKey {
+    let given = table.peek("root_key").and_then(|field| secret(&field));
+    let previous = table.peek("previous_root_key").and_then(|field| secret(&field));
     RootKey { given, previous }
 }
 

@@ -6,8 +6,9 @@ use gatefold_config::{Entry, Lines, Node, Value, parse_toml};
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::keys::{COMMON, Key, Section, sections};
-use super::{Config, Inputs, file_text};
+use super::keys::{Key, Section, keys_of, sections};
+use super::sources::SourceKeys;
+use super::{Config, Inputs, file_text, keys};
 use crate::Environment;
 
 /// One key, its value and where that stands.
@@ -19,7 +20,7 @@ pub struct Setting {
     pub value: Option<Json>,
     /// The behaviour without a value.
     #[serde(skip)]
-    pub unset: &'static str,
+    pub unset: String,
     /// The file and line that set it; `None` for a default.
     pub origin: Option<String>,
 }
@@ -27,19 +28,19 @@ pub struct Setting {
 /// Every key outside the sources, with its value in `config`, which was loaded from `inputs`.
 /// Values from variables are not shown.
 pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
-    let written = written(inputs, environment);
+    let (places, in_force) = (places(inputs, environment), keys::written(config));
     let sections = sections(&inputs.kinds);
     let fixed = sections.iter().filter(|section| !section.is_named());
-    let keys = fixed.flat_map(|section| section.keys.iter().map(move |key| (section, *key)));
+    let keys = fixed.flat_map(|section| section.keys.iter().map(move |key| (section, key)));
     let setting = |(section, key): (&Section, &Key)| {
         let path = section.key_path(key);
-        let place = written.get(&path);
+        let place = places.get(&path);
         let value = match place.and_then(|place| place.as_written.clone()) {
             Some(as_written) => Some(as_written),
-            None => (key.value)(config),
+            None => key.value(&in_force[section.path][&key.name]),
         };
         let origin = place.map(|place| place.origin.clone());
-        Setting { key: path, value, unset: key.unset, origin }
+        Setting { key: path, value, unset: key.unset.clone(), origin }
     };
     keys.map(setting).collect()
 }
@@ -49,13 +50,14 @@ pub fn settings(config: &Config, inputs: &Inputs, environment: &Environment) -> 
 pub fn source_settings(inputs: &Inputs, environment: &Environment) -> Vec<Setting> {
     let Some(file) = WrittenFile::read(inputs, environment) else { return Vec::new() };
     let (origin_of, mut settings) = (file.origins(), Vec::new());
+    let common = keys_of::<SourceKeys>();
     for source in file.table("sources") {
         let Value::Table(entries) = &source.node.value else { continue };
-        let is_common = |entry: &&Entry| COMMON.iter().any(|key| key.name == entry.key);
+        let is_common = |entry: &&Entry| common.iter().any(|key| key.name == entry.key);
         settings.extend(entries.iter().filter(is_common).map(|entry| Setting {
             key: format!("sources.{}.{}", quoted(&source.key), entry.key),
             value: Some(as_json(&entry.node.value)),
-            unset: "",
+            unset: String::new(),
             origin: Some(origin_of(entry)),
         }));
     }
@@ -128,7 +130,7 @@ struct Place {
 }
 
 /// Which keys of which sections the file has.
-fn written(inputs: &Inputs, environment: &Environment) -> HashMap<String, Place> {
+fn places(inputs: &Inputs, environment: &Environment) -> HashMap<String, Place> {
     let Some(file) = WrittenFile::read(inputs, environment) else { return HashMap::new() };
     let (origin_of, mut places) = (file.origins(), HashMap::new());
     for section in &file.sections {

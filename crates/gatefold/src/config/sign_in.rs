@@ -1,7 +1,8 @@
 //! `[server.sign_in]`: whether people sign in at the gateway itself, and how.
 
-use gatefold_config::{Field, Text, fault};
+use gatefold_config::{Field, HandRead, Text, fault};
 use gatefold_core::{Secret, is_hidden};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::issuers::{GROUPS_CLAIM, IssuerAddress, ScopeName};
@@ -37,15 +38,25 @@ pub struct ProviderConfig {
     pub groups_claim: String,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct PeopleSignInKeys {
+#[schemars(extend(
+    "anyOf" = [
+        { "required": ["provider"] },
+        { "properties": { "password": { "enum": [true] } } },
+    ],
+    "additionalProperties" = false,
+    "x-constraint" = "`password`, `provider` and `registration`, as needed"
+))]
+pub(super) struct PeopleSignInKeys {
     password: Option<bool>,
+    provider: HandRead<ProviderKeys>,
     registration: Option<bool>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("required" = ["issuer", "client_id", "client_secret"], "additionalProperties" = false))]
 struct ProviderKeys {
     issuer: Option<IssuerAddress>,
     client_id: Option<Text>,
@@ -56,6 +67,8 @@ struct ProviderKeys {
 }
 
 /// What a button says.
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct ProviderName(String);
 
 impl<'de> Deserialize<'de> for ProviderName {
@@ -73,8 +86,8 @@ impl<'de> Deserialize<'de> for ProviderName {
 /// unless both are wanted.
 pub(super) fn read(field: &Field<'_>) -> Option<SignInConfig> {
     let mut table = field.table()?;
-    let named = table.field("provider");
     let keys: PeopleSignInKeys = table.read()?;
+    let named = table.peek("provider");
     let provider = named.as_ref().and_then(provider);
     let password = keys.password.unwrap_or(named.is_none());
     let way = table.peek("password").filter(|_| !password && named.is_none());

@@ -31,7 +31,7 @@ pub fn template(sections: &[Section]) -> String {
             // A header in force would be a section that nobody has named.
             let mark = if section.is_named() { "#" } else { "" };
             let _ = writeln!(text, "\n{mark}[{}]", section.path);
-            keys(&mut text, section.keys.iter().copied());
+            keys(&mut text, section.keys.iter());
         }
     }
     text
@@ -42,22 +42,22 @@ fn sources(text: &mut String, section: &Section) {
     for (index, way) in section.ways.iter().enumerate() {
         let gap = if index == 0 { "#" } else { "" };
         let _ = write!(text, "{gap}\n# {}\n\n#[sources.{}]\n", way.heading, way.example);
-        let is_own = |key: &&&Key| key.name == way.key || section.needs(key).contains(&way.key);
-        let is_common = |key: &&&Key| !section.is_way(key) && key.needs.is_empty();
+        let is_needed = |key: &Key| key.needs.iter().any(|needed| needed == way.key);
+        let is_own = |key: &Key| key.name == way.key || is_needed(key);
+        let is_common = |key: &Key| !section.is_way(key) && key.needs.is_empty();
         let shown = section.keys.iter().filter(|key| is_own(key) || index == 0 && is_common(key));
-        keys(text, shown.copied());
+        keys(text, shown);
     }
 }
 
 fn keys<'k>(text: &mut String, keys: impl Iterator<Item = &'k Key>) {
     for key in keys {
-        let unset = if key.default().is_none() && !key.unset.is_empty() {
-            format!("Without it: {}.", key.unset)
-        } else {
-            String::new()
+        let unset = match key.unset.as_str() {
+            "" => String::new(),
+            unset => format!("Without it: {unset}."),
         };
-        comment(text, &[key.summary, &unset]);
-        let value = key.default().map_or_else(|| key.example.to_owned(), |v| v.to_string());
+        comment(text, &[&key.summary, &unset]);
+        let value = key.default.as_ref().map_or_else(|| key.example.clone(), ToString::to_string);
         let _ = writeln!(text, "#{} = {value}", key.name);
     }
 }
@@ -93,7 +93,7 @@ pub fn reference(sections: &[Section]) -> String {
         }
         text.push_str("\n\n| key | type | default |\n|---|---|---|\n");
         for key in &section.keys {
-            let (kind, default) = (key.kind.name(), default(section, key));
+            let (kind, default) = (&key.kind, default(section, key));
             let _ = writeln!(
                 text,
                 "| [`{0}`](#{1}) | {kind} | {default} |",
@@ -115,7 +115,7 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
     if !key.details.is_empty() {
         let _ = write!(text, " {}", key.details);
     }
-    let _ = write!(text, "\n\n- Type: {}", key.kind.name());
+    let _ = write!(text, "\n\n- Type: {}", key.kind);
     for constraint in section.constraints(key) {
         let _ = write!(text, "; {constraint}");
     }
@@ -132,12 +132,12 @@ fn entry(text: &mut String, section: &Section, key: &Key) {
 }
 
 fn default(section: &Section, key: &Key) -> String {
-    match key.default() {
+    match &key.default {
         Some(value) => format!("`{value}`"),
         None if key.unset.is_empty() => {
             format!("none: it, or `{}`, must be set", section.excluded_by(key).join("`, `"))
         }
-        None => key.unset.to_owned(),
+        None => key.unset.clone(),
     }
 }
 
@@ -149,7 +149,7 @@ fn anchor(section: &Section, key: &Key) -> String {
 const NOTATION: &str = "\
 # Configuration reference
 
-<!-- Written by `cargo xtask docs` from crates/gatefold/src/config/keys; edit that. -->
+<!-- Written by `cargo xtask docs` from the structs in crates/gatefold/src/config that read the keys; edit those. -->
 
 `gatefold init` writes a file with every key, commented; `gatefold config explain KEY` prints what is
 here; `gatefold config check` names every fault of a file with its place and its fix; `gatefold config

@@ -3,7 +3,8 @@
 use gatefold_catalog::{KindName, ToolPlace};
 use gatefold_config::parsed;
 use gatefold_disclose::{SelectionLimits, ToolModes};
-use serde::{Deserialize, Deserializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::kinds::mcp::McpKind;
 use super::kinds::{DatabaseKind, OpenApiKind, SkillsKind};
@@ -61,11 +62,6 @@ impl Mode {
         }
     }
 
-    /// The word for the way in which the kind is shown.
-    pub(super) fn word(&self, modes: &ToolModes) -> &'static str {
-        self.words()[usize::from(self.is_set(modes))]
-    }
-
     /// Whether a word is the one for the other way; none if it is neither.
     fn parse(&self, word: &str) -> Option<bool> {
         self.words().iter().position(|own| *own == word).map(|at| at == 1)
@@ -73,8 +69,21 @@ impl Mode {
 }
 
 /// The mode at one place of [`MODES`] as a file has it: whether it is the other one.
-#[derive(Clone, Copy)]
-pub(super) struct ModeOf<const AT: usize>(pub(super) bool);
+#[derive(Clone, Copy, JsonSchema)]
+#[schemars(with = "String", extend("enum" = MODES[AT].words()))]
+pub(super) struct ModeOf<const AT: usize>(bool);
+
+impl<const AT: usize> ModeOf<AT> {
+    pub(super) fn of(modes: &ToolModes) -> Self {
+        Self(MODES[AT].is_set(modes))
+    }
+}
+
+impl<const AT: usize> Serialize for ModeOf<AT> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(MODES[AT].words()[usize::from(self.0)])
+    }
+}
 
 impl<'de, const AT: usize> Deserialize<'de> for ModeOf<AT> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -90,6 +99,16 @@ impl<'de, const AT: usize> Deserialize<'de> for ModeOf<AT> {
 pub struct SetModes([Option<bool>; COUNT]);
 
 impl SetModes {
+    pub(super) fn new(
+        skills: Option<ModeOf<SKILLS>>,
+        connectors: Option<ModeOf<CONNECTORS>>,
+        databases: Option<ModeOf<DATABASES>>,
+        servers: Option<ModeOf<SERVERS>>,
+    ) -> Self {
+        let (skills, connectors) = (skills.map(|mode| mode.0), connectors.map(|mode| mode.0));
+        Self([skills, connectors, databases.map(|mode| mode.0), servers.map(|mode| mode.0)])
+    }
+
     /// The modes of the configuration, with these in their places.
     #[must_use]
     pub fn over(self, mut modes: ToolModes) -> ToolModes {
@@ -102,10 +121,11 @@ impl SetModes {
     }
 }
 
-/// The keys of modes.
+/// The keys of modes where a table has nothing else.
 #[expect(clippy::struct_field_names, reason = "the seeds call them so")]
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct ModeKeys {
     skill_tool_mode: Option<ModeOf<SKILLS>>,
     connector_tool_mode: Option<ModeOf<CONNECTORS>>,
@@ -115,12 +135,9 @@ pub(super) struct ModeKeys {
 
 impl From<ModeKeys> for SetModes {
     fn from(keys: ModeKeys) -> Self {
-        Self([
-            keys.skill_tool_mode.map(|mode| mode.0),
-            keys.connector_tool_mode.map(|mode| mode.0),
-            keys.database_tool_mode.map(|mode| mode.0),
-            keys.mcp_tool_mode.map(|mode| mode.0),
-        ])
+        let ModeKeys { skill_tool_mode, connector_tool_mode, database_tool_mode, mcp_tool_mode } =
+            keys;
+        Self::new(skill_tool_mode, connector_tool_mode, database_tool_mode, mcp_tool_mode)
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::{Right, UserId};
 use gatefold_identity::{IssuerSubject, is_plain_name};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::ServerConfig;
@@ -19,7 +20,8 @@ pub struct UserConfig {
 }
 
 /// The name of a group of people.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
+#[schemars(with = "Text")]
 pub struct PeopleGroup(pub String);
 
 impl PeopleGroup {
@@ -41,11 +43,27 @@ impl<'de> Deserialize<'de> for PeopleGroup {
 
 const HINT: &str = "use up to 128 bytes, without control characters or spaces around it";
 
-#[derive(Deserialize, Default)]
+/// One person: who they are at an issuer, and their groups.
+///
+/// `NAME` is who they are here: the user of `gatefold token create --for NAME`, of sessions, results, notes and
+/// records. `users.local` is whoever reaches a gateway without tokens, and who runs `gatefold stdio`. A person of an
+/// issuer who is not here is called `SUBJECT@HOST`, with the issuer's host and path.
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct UserKeys {
+pub(super) struct UserKeys {
+    /// What the issuer calls the person.
+    ///
+    /// The claim `sub` of their tokens and ID tokens, which stays the same when a name changes.
+    #[schemars(extend("examples" = ["00u1a2b3c4"], "x-unset" = "known by tokens of `gatefold token create` alone"))]
     subject: Option<Text>,
+    /// Which issuer that is.
+    #[schemars(extend("examples" = ["https://id.example"],
+        "x-unset" = "the only one in `[[server.issuers]]` and `server.sign_in`", "x-needs" = ["subject"]))]
     issuer: Option<Text>,
+    /// The groups that the person is in.
+    ///
+    /// Beside those that the issuer names. `sources.NAME.visible_to` asks for them.
+    #[schemars(extend("examples" = [["finance"]], "x-unset" = "none but the issuer's"))]
     groups: Vec<PeopleGroup>,
 }
 

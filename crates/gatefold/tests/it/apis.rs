@@ -658,7 +658,8 @@ fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
                 auth = { bearer = 'x', api_key = 'y' }\n\
                 [sources.c]\nactions = [{ name = 'x', path = '/', extract = '.[', body = '{' }]\n\
                 auth = { api_key = 'y', in = 'header' }\n\
-                [sources.d]\ncommand = 'x'\nbase_url = 'http://a.example'\n";
+                [sources.d]\ncommand = 'x'\nbase_url = 'http://a.example'\n\
+                [sources.e]\nopenapi = 'a.json'\nauth = { bearer = 'x', name = 'y' }\n";
     insta::assert_snapshot!(toml(text).unwrap_err(), @r#"
     gatefold.toml:3:49: `sources.a.actions[0].path` has `{id}`, which `parameters` does not describe
       help: describe it in `parameters`, or remove `parameters` if all are texts
@@ -678,6 +679,8 @@ fn faults_of_actions_and_of_signing_in_have_their_places_and_hints() {
       help: remove it
     gatefold.toml:13:1: `sources.d.base_url` belongs to a source with `actions`
       help: remove it
+    gatefold.toml:16:24: `sources.e.auth.name` needs `api_key`
+      help: write `api_key` beside it, or remove it
     "#);
 }
 

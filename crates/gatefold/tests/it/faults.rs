@@ -75,7 +75,7 @@ fn an_unknown_key_is_named_with_the_nearest_one() {
     command = 'x'
     frobnicate = 1
     gatefold.toml:3:1: `sources.a.frobnicate` is not a known key
-      help: use one of `domain`, `enabled`, `description`, `aliases`, `groups`, `visible_to`, `allow`, `ask`, `ask_unless`, `deny`, `deny_unless`, `connect_deadline`, `install_deadline`, `idle_stop`, `call_deadline`, `command`, `url`, `args`, `env`, `cwd`, `inherit_env`, `headers`, `allow_private`, `oauth`, `credentials`, `era`
+      help: use one of `domain`, `description`, `aliases`, `enabled`, `allow`, `ask`, `ask_unless`, `deny`, `deny_unless`, `visible_to`, `groups`, `connect_deadline`, `install_deadline`, `call_deadline`, `idle_stop`, `command`, `args`, `env`, `inherit_env`, `cwd`, `url`, `headers`, `allow_private`, `oauth`, `credentials`, `era`
 
     [limit]
     call_deadline = '1s'

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold::config::keys::{Key, Kind, PathTarget, find, sections};
+use gatefold::config::keys::{Key, PathTarget, find, keys_of, sections};
 use gatefold::config::kinds::{
     ConnectionMethod, DigestParts, KindSection, Kinds, SourceIdentity, SourceKind, SourcePorts,
 };
@@ -18,6 +18,7 @@ use gatefold_dispatch::{
     AdmittedCall, CallContext, Caller, Source, SourceState, StatelessAdapter, StatelessSettings,
     StatelessSource,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -28,16 +29,6 @@ use crate::scratch::Scratch;
 struct EchoKind;
 
 const ECHO: KindName = KindName::new("echo");
-
-const KEYS: &[Key] = &[
-    Key { example: "\"hello\"", ..Key::new("echo", Kind::Text, "What to say.") },
-    Key {
-        unset: "once",
-        example: "3",
-        needs: &["echo"],
-        ..Key::new("times", Kind::Count { max: 255 }, "How often to say it.")
-    },
-];
 
 impl SourceKind for EchoKind {
     fn name(&self) -> KindName {
@@ -61,8 +52,8 @@ impl SourceKind for EchoKind {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        KEYS
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<Echo>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
@@ -71,9 +62,13 @@ impl SourceKind for EchoKind {
 }
 
 /// The configuration of an echo.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct Echo {
+    /// What to say.
+    #[schemars(extend("examples" = ["hello"]))]
     echo: Text,
+    /// How often to say it.
+    #[schemars(extend("examples" = [3], "x-unset" = "once"))]
     times: Option<Count<u8>>,
 }
 

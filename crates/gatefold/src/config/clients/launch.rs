@@ -7,9 +7,7 @@ use gatefold_config::{Field, LimitedItems, Pairs, Table, Text, Value};
 use gatefold_core::Secret;
 
 use crate::Environment;
-use crate::config::kinds::mcp::{
-    self, Argument, HeaderName, HeaderValue, McpConnection, ProgramName, VariableName,
-};
+use crate::config::kinds::mcp::{self, Argument, McpConnection, ProgramName, VariableName};
 
 /// What Continue says about requests.
 pub(super) const REQUEST_OPTIONS: &str = "requestOptions";
@@ -79,14 +77,8 @@ fn is_old_address(url: &Field<'_>) -> bool {
 fn headers(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let plain = table.field_of_any(&["headers", "http_headers"]);
     let plain = plain.filter(|field| !matches!(field.value(), Value::Null));
-    let mut headers = match plain {
-        Some(field) => {
-            let pairs: LimitedItems<Pairs<HeaderName, HeaderValue>> =
-                field.read().unwrap_or_default();
-            mcp::headers(pairs.0)
-        }
-        None => Vec::new(),
-    };
+    let mut headers =
+        plain.map_or_else(Vec::new, |field| mcp::headers(field.read().unwrap_or_default()));
     headers.extend(headers_of_options(table));
     let named = table.field("env_http_headers").and_then(|field| field.table());
     for (name, field) in named.iter().flat_map(Table::fields) {
@@ -103,9 +95,7 @@ fn headers_of_options(table: &mut Table<'_>) -> Vec<(String, Secret)> {
     let options = table.field(REQUEST_OPTIONS).and_then(|field| field.table());
     let headers = options.and_then(|mut options| options.field("headers"));
     let headers = headers.filter(|field| !matches!(field.value(), Value::Null));
-    let headers = headers.and_then(|field| field.read());
-    let pairs: LimitedItems<Pairs<HeaderName, HeaderValue>> = headers.unwrap_or_default();
-    mcp::headers(pairs.0)
+    mcp::headers(headers.and_then(|field| field.read()).unwrap_or_default())
 }
 
 /// A reference to the variable that a field names, after some other text.

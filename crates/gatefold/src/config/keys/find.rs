@@ -8,7 +8,7 @@ use super::{Key, Section};
 #[derive(Debug)]
 pub enum PathTarget<'s> {
     Section(&'s Section),
-    Key(&'s Section, &'static Key),
+    Key(&'s Section, &'s Key),
 }
 
 /// A path that refers to nothing, and what may have been meant.
@@ -36,7 +36,7 @@ pub fn find<'s>(path: &str, sections: &'s [Section]) -> Result<PathTarget<'s>, U
     };
     let found = section.keys.iter().find(|key| key.name == *name);
     match found {
-        Some(key) if inner.is_empty() || key.kind.is_table() => Ok(PathTarget::Key(section, key)),
+        Some(key) if inner.is_empty() || key.is_table() => Ok(PathTarget::Key(section, key)),
         Some(key) => {
             let hint = format!("`{}` holds no further keys", section.key_path(key));
             Err(UnknownPath { asked: bare.to_owned(), hint })
@@ -51,7 +51,7 @@ fn root(section: &Section) -> &'static str {
 }
 
 fn nearest(section: &Section, name: &str) -> String {
-    let names: Vec<_> = section.keys.iter().map(|key| key.name).collect();
+    let names: Vec<_> = section.keys.iter().map(|key| key.name.as_str()).collect();
     match nearest_key(name, &names) {
         Some(nearest) => format!("did you mean `{}.{nearest}`?", section.path),
         None => format!("`gatefold config explain {}` lists its keys", section.path),
@@ -73,7 +73,7 @@ fn elsewhere(parts: &[&str], sections: &[Section]) -> String {
         let rest = parts.get(1..).unwrap_or_default().iter().map(|part| format!(".{part}"));
         return format!("did you mean `{section}{}`?", rest.collect::<String>());
     }
-    let all = sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name));
+    let all = sections.iter().flat_map(|section| section.keys.iter().map(|key| key.name.as_str()));
     match nearest_key(last, &all.collect::<Vec<_>>()) {
         Some(key) => elsewhere(&[key], sections),
         None => "`gatefold config explain` lists all sections".to_owned(),

@@ -3,38 +3,38 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use gatefold_config::schemas::or_reference;
 use gatefold_config::{ExpectedValue, fault, parsed};
 use gatefold_egress::{IpNet, PrivateNetworks};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Expected, SeqAccess, Visitor};
 use serde_json::Value as Json;
 
 use super::DigestParts;
-use crate::config::key::{Key, Kind};
 
 /// The most networks of one source.
 pub(crate) const NETWORK_LIMIT: usize = 64;
 
-/// The value of the key.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Whether names may lead to private networks, or to which.
+///
+/// Addresses that are not on the Internet are refused where a name leads to them, even by a redirect.
+/// `true` allows loopback, private and reserved addresses; those of links and of clouds' metadata services
+/// have to be listed. An address or `localhost` in the source's own URL needs no permission at that port.
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
+#[schemars(schema_with = "networks_schema", extend("examples" = [["10.0.0.0/8", "fd00::/8"]], "x-unset" = "none"))]
 pub struct AllowPrivate(pub PrivateNetworks);
 
-/// The key, for sources that have one of the keys `needs`.
-pub(crate) const fn key(needs: &'static [&'static str]) -> Key {
-    Key {
-        details: "Addresses that are not on the Internet are refused where a name leads to them, \
-                  even by a redirect. `true` allows loopback, private and reserved addresses; those \
-                  of links and of clouds' metadata services have to be listed. An address or \
-                  `localhost` in the source's own URL needs no permission at that port.",
-        unset: "none",
-        example: "[\"10.0.0.0/8\", \"fd00::/8\"]",
-        needs,
-        ..Key::new(
-            "allow_private",
-            Kind::FlagOrNetworks,
-            "Whether names may lead to private networks, or to which.",
-        )
-    }
+fn networks_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut networks = generator.subschema_for::<Vec<Network>>();
+    networks.insert("maxItems".to_owned(), NETWORK_LIMIT.into());
+    json_schema!({
+        "anyOf": [{ "type": "boolean" }, networks],
+        "x-type": "boolean or list of networks",
+        "x-constraint": NETWORK_FORM,
+    })
 }
+
+const NETWORK_FORM: &str = "a network is an address and the length of its prefix";
 
 impl AllowPrivate {
     /// Adds it to a source's digest. Without it, the digest is that of a version that did not know
@@ -109,6 +109,9 @@ impl<'de> Visitor<'de> for AllowPrivateVisitor {
 }
 
 /// A network, or one address.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = or_reference("^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$"),
+    "x-type" = "network", "x-constraint" = NETWORK_FORM))]
 pub(crate) struct Network(pub(crate) IpNet);
 
 impl<'de> Deserialize<'de> for Network {

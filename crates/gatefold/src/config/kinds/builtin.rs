@@ -1,6 +1,5 @@
 //! Tools of our own.
 
-mod keys;
 mod names;
 mod section;
 
@@ -12,16 +11,16 @@ use gatefold_builtin::{
     SearchSettings, ToolCategory,
 };
 use gatefold_catalog::KindName;
-use gatefold_config::{Field, FilePath, Table, parsed};
+use gatefold_config::{Field, FilePath, Table, Text, parsed};
 use gatefold_core::Secret;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
-use crate::config::key::Key;
+use crate::config::key::{Key, keys_of};
 
-pub(crate) use names::ALL;
 use names::ChosenTools;
 use section::BuiltinSection;
 
@@ -78,12 +77,11 @@ impl SourceKind for BuiltinKind {
         &CATEGORIES
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::BUILTIN
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<BuiltinKeys>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&keys::NAMES);
         if let Some(field) = table.peek("builtin").filter(Field::is_empty_list) {
             field.fault("is empty", "list tools, or write \"all\"");
             return None;
@@ -118,19 +116,44 @@ impl SourceKind for BuiltinKind {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 struct BuiltinKeys {
+    /// Tools of Gatefold's own.
+    ///
+    /// Their names are in `docs/own-tools.md`. "all" is every tool that reaches nothing outside of Gatefold and
+    /// that has what it needs: what reaches out has to be listed.
+    #[schemars(extend("examples" = [["calculate", "datetime"]]))]
     builtin: ChosenTools,
+    /// The folder that the tool `files` works in.
+    ///
+    /// Nothing outside of it can be reached; symbolic links in it are not followed, and files with a second
+    /// name (hard links) are refused.
+    #[schemars(extend("examples" = ["notes"], "x-unset" = "none, and no tools for files"))]
     folder: Option<FilePath>,
+    /// Whether `files` may write in its folder.
+    #[schemars(extend("examples" = [true]))]
     #[serde(default)]
     files_write: bool,
+    /// How the tool `web_search` asks its search engine.
+    #[schemars(extend("examples" = ["searxng"], "x-unset" = "none, and no tool for searches"))]
     search_api: Option<SearchApiWord>,
+    /// The address of that search engine's API.
+    ///
+    /// Such as `https://api.search.brave.com/res/v1/web/search`, `https://searx.example/search` or
+    /// `https://api.tavily.com/search`.
+    #[schemars(extend("examples" = ["https://searx.example/search"], "x-unset" = "none, and no tool for searches"))]
     search_url: Option<ServerAddress>,
+    /// The key of that search engine's API.
+    ///
+    /// It is never shown.
+    #[schemars(with = "Text", extend("examples" = ["${SEARCH_KEY:-key}"], "x-unset" = "none"))]
     search_key: Option<String>,
     #[serde(default)]
     allow_private: AllowPrivate,
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = SearchApi::WORDS))]
 struct SearchApiWord(SearchApi);
 
 impl<'de> Deserialize<'de> for SearchApiWord {

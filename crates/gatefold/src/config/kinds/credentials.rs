@@ -5,12 +5,14 @@ use gatefold_core::{Domain, Secret};
 use gatefold_dispatch::IdentityScope;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};
 
 use super::DigestParts;
-use super::exchange::ExchangeKeys;
-use crate::config::key::{Key, Kind};
+use super::exchange::{ExchangeKeys, ExchangeTableKeys};
+use super::provider_client::RegisteredClientKeys;
+use super::shared_values::{HEADER_NAME, Joined};
 
 /// Headers that say how a request is to be read, in which no credential can be.
 const FRAMING: &[&str] = &[
@@ -32,33 +34,36 @@ const TAKEN: &[&str] = &["authorization", "cookie", "forwarded", "origin", "prox
 const FRAMING_PREFIX: &str = "mcp-";
 const TAKEN_PREFIXES: &[&str] = &["sec-", "x-forwarded-"];
 
-pub(crate) const WORDS: [&str; 4] = ["shared", "per_user", "client", "exchange"];
-
-/// The key for sources that have one of the keys `needs`.
-pub(crate) const fn key(needs: &'static [&'static str]) -> Key {
-    Key {
-        details: "`shared`: one sign-in, which everybody's calls use. `per_user`: each user signs in, \
-                  with sessions of their own, and sees what the server shows to them. `client`: each \
-                  client sends a credential of its own with its requests, in the header \
-                  `X-Gatefold-NAME` (with `-` for `_`), and it goes on as `Authorization`; a table \
-                  names other headers. `exchange`: the identity provider gives a token for the \
-                  source in exchange for the one that the caller came in with (RFC 8693); a table \
-                  `exchange` says with which client and for what.",
-        unset: "`shared`",
-        example: "\"per_user\"",
-        needs,
-        ..Key::new("credentials", Kind::Credentials, "Whose credentials a call uses.")
-    }
-}
-
-/// The value of the key.
-#[derive(Debug, Clone, Default)]
+/// Whose credentials a call uses.
+///
+/// `shared`: one sign-in, which everybody's calls use. `per_user`: each user signs in, with sessions of
+/// their own, and sees what the server shows to them. `client`: each client sends a credential of its own
+/// with its requests, in the header `X-Gatefold-NAME` (with `-` for `_`), and it goes on as
+/// `Authorization`; a table names other headers. `exchange`: the identity provider gives a token for the
+/// source in exchange for the one that the caller came in with (RFC 8693); a table `exchange` says with
+/// which client and for what.
+#[derive(Debug, Clone, Default, JsonSchema)]
+#[schemars(schema_with = "credentials_schema", extend("examples" = ["per_user"], "x-unset" = "`shared`"))]
 pub(crate) enum SourceCredentials {
     #[default]
     Shared,
     PerUser,
     Client(ClientHeaders),
     Exchange(Box<ExchangeKeys>),
+}
+
+fn credentials_schema(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "anyOf": [
+            generator.subschema_for::<CredentialsWord>(),
+            generator.subschema_for::<ClientHeaderKeys>(),
+            generator.subschema_for::<ExchangeCredentials>(),
+        ],
+        "x-type": "\"shared\", \"per_user\", \"client\", \"exchange\" or table",
+        "x-constraint": "a table has `client_header` and `upstream_header`, as needed, or `exchange`, a table \
+                         with `client_id`, `client_secret` or `private_key` (and `key_id`), `issuer`, \
+                         `audience`, `resource` and `scopes`, as needed",
+    })
 }
 
 /// The headers of a credential that clients send themselves.
@@ -70,7 +75,7 @@ pub struct ClientHeaders {
 
 impl SourceCredentials {
     pub(super) fn read(table: &mut Table<'_>) -> Option<Self> {
-        let Some(field) = table.field("credentials") else { return Some(Self::Shared) };
+        let Some(field) = table.peek("credentials") else { return Some(Self::Shared) };
         if matches!(field.value(), Value::Table(_)) {
             return Self::of_table(&field);
         }
@@ -90,7 +95,9 @@ impl SourceCredentials {
         };
         let headers = ["client_header", "upstream_header"];
         let beside = headers.into_iter().find_map(|key| table.peek(key));
-        table.know(&headers);
+        for key in headers {
+            table.know(key);
+        }
         table.finish();
         if let Some(field) = beside {
             field.key_fault("is set beside `exchange`", "keep one of the two");
@@ -218,7 +225,7 @@ impl ClientHeaders {
     }
 
     fn read(mut table: Table<'_>) -> Option<Self> {
-        table.know(&["exchange"]);
+        table.know("exchange");
         let keys: ClientHeaderKeys = table.read()?;
         let (sent, passed_on) = (keys.client_header, keys.upstream_header);
         let (sent, passed_on) = (sent.map(|name| name.0), passed_on.map(|name| name.0));
@@ -245,7 +252,7 @@ fn is_taken(name: &HeaderName) -> bool {
         || TAKEN_PREFIXES.iter().any(|prefix| text.starts_with(prefix))
 }
 
-#[derive(serde::Deserialize)]
+#[derive(serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum CredentialsWord {
     Shared,
@@ -254,13 +261,24 @@ enum CredentialsWord {
     Exchange,
 }
 
-#[derive(serde::Deserialize, Default)]
+#[derive(serde::Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("additionalProperties" = false))]
 struct ClientHeaderKeys {
     client_header: Option<NamedHeader>,
     upstream_header: Option<NamedHeader>,
 }
 
+/// The same for a table with `exchange`, which [`ExchangeKeys`] reads.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+struct ExchangeCredentials {
+    #[expect(dead_code, reason = "it describes the key")]
+    exchange: Joined<RegisteredClientKeys, ExchangeTableKeys>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = HEADER_NAME))]
 struct NamedHeader(HeaderName);
 
 impl<'de> Deserialize<'de> for NamedHeader {

@@ -1,6 +1,5 @@
 //! Databases: SQLite, PostgreSQL, MySQL and MariaDB.
 
-mod keys;
 mod place;
 mod section;
 
@@ -11,7 +10,7 @@ use std::time::Duration;
 
 use gatefold_catalog::KindName;
 use gatefold_config::{
-    Count, Field, FilePath, LimitedItems, Pairs, Table, Text, Time, fault, parsed,
+    Count, Field, FilePath, HandRead, LimitedItems, Pairs, Table, Text, Time, fault, parsed,
 };
 use gatefold_core::Secret;
 use gatefold_sql::{
@@ -19,17 +18,20 @@ use gatefold_sql::{
     TableRules, TlsMode, TlsSettings, Writes,
 };
 use gatefold_worker::WorkerPool;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::{ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
-use crate::config::key::Key;
+use crate::config::key::{Key, keys_of};
 
 use section::DatabaseSection;
 
 /// The most rows of one result, unless a source says otherwise (DESIGN: SQL 1,000 rows and 30 s).
 const ROWS: usize = 1000;
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
+
+const TLS_MODES: [&str; 5] = ["disable", "prefer", "require", "verify-ca", "verify-full"];
 
 /// How many connections to one database are open at a time.
 const CONNECTIONS: u32 = 4;
@@ -102,23 +104,26 @@ impl SourceKind for DatabaseKind {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::DATABASE
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<DatabaseKeys>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&keys::NAMES);
-        let keys = table.read::<DatabaseKeys>();
-        let rules = rules(table);
-        let notes = match table.field("tables") {
+        let keys = table.read::<DatabaseKeys>()?;
+        let notes = match table.peek("tables") {
             Some(field) => notes(&field),
             None => Some(TableNotes::default()),
         };
         let secrets = table.keyring_secrets().into_iter().map(Secret::new).collect();
         let functions = table.peek("allow_functions");
-        let field = table.field("database")?;
+        let field = table.peek("database")?;
         let address = address(&field, functions.as_ref());
-        let (keys, address) = (keys?, address?);
+        if let Some(field) = table.peek("allow_tables").filter(Field::is_empty_list) {
+            // An empty list would read as "all" to the guard and as "none" to a person.
+            field.fault("is empty", "list tables, or remove the key to allow all");
+            return None;
+        }
+        let address = address?;
         let settings = DatabaseSettings {
             password: keys.password.map(Secret::new),
             writes: keys.writes.map_or(Writes::Refuse, |writes| writes.0),
@@ -139,7 +144,14 @@ impl SourceKind for DatabaseKind {
             return None;
         }
         let rows = keys.rows.map_or(ROWS, |rows| rows.0);
-        Some(Arc::new(DatabaseSection { settings, rules: rules?, notes: notes?, rows, secrets }))
+        let rules = TableRules {
+            allow: keys.allow_tables.0.into_iter().map(|it| it.0).collect(),
+            deny: keys.deny_tables.0.into_iter().map(|it| it.0).collect(),
+            hide: keys.hide_columns.0.into_iter().map(|it| it.0).collect(),
+            mask: keys.mask.0.into_iter().map(|it| it.0).collect(),
+            functions: keys.allow_functions.0.into_iter().map(|it| it.0).collect(),
+        };
+        Some(Arc::new(DatabaseSection { settings, rules, notes: notes?, rows, secrets }))
     }
 }
 
@@ -147,22 +159,95 @@ fn path(path: FilePath) -> PathBuf {
     path.0
 }
 
-/// The keys with one value each.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
 struct DatabaseKeys {
+    /// The address of a database.
+    ///
+    /// `postgres://USER@HOST/DATABASE`, `mysql://USER@HOST/DATABASE`, `mariadb://...` or `sqlite:PATH`. A Unix
+    /// socket is named by its folder: `?host=/run/postgresql`. Nothing is taken from `PG*` variables or service
+    /// files.
+    #[schemars(extend("examples" = ["postgres://reader@db.example/hr"]))]
+    database: HandRead<Text>,
+    /// The password of the database's role.
+    ///
+    /// It is never shown. Unlike in the address, no character has to be escaped.
+    #[schemars(with = "Text", extend("examples" = ["${DATABASE_PASSWORD:-secret}"],
+        "x-unset" = "that in the address, or none"))]
     password: Option<String>,
+    /// The tables that models may see, as `table` or `schema.table`.
+    ///
+    /// `*` stands for any text. A view counts by the tables it reads, unless it is itself named here without
+    /// `*`.
+    #[schemars(extend("examples" = [["public.*"]], "x-unset" = "all"))]
+    allow_tables: LimitedItems<Vec<TableName>>,
+    /// Tables that models may not see, whatever `allow_tables` says.
+    ///
+    /// For a model they do not exist.
+    #[schemars(extend("examples" = [["*.audit_*"]], "x-unset" = "none"))]
+    deny_tables: LimitedItems<Vec<TableName>>,
+    /// Columns that models may not see, as `table.column` or `schema.table.column`.
+    ///
+    /// For a model they do not exist.
+    #[schemars(extend("examples" = [["employees.salary"]], "x-unset" = "none"))]
+    hide_columns: LimitedItems<Vec<ColumnName>>,
+    /// Columns whose values are replaced by `***` in answers.
+    ///
+    /// Such a column can be selected as it is, and used for nothing else.
+    #[schemars(extend("examples" = [["*.email"]], "x-unset" = "none"))]
+    mask: LimitedItems<Vec<ColumnName>>,
+    /// Functions of PostgreSQL that may be called though they are not built in.
+    ///
+    /// As `name` or `schema.name`; operators count by the functions they run, and views by those they call. `*`
+    /// stands for any text, and admits what is IMMUTABLE; what is STABLE, or runs with its owner's rights, may
+    /// read every table and has to be named without it. What is VOLATILE is never called.
+    #[schemars(extend("examples" = [["public.net", "acct.*"]],
+        "x-unset" = "those of known extensions that read nothing, such as PostGIS"))]
+    allow_functions: LimitedItems<Vec<FunctionName>>,
+    /// What becomes of statements that write.
+    ///
+    /// With "ask" there is a tool `execute` for one INSERT, UPDATE or DELETE. It runs in a transaction, and a
+    /// person is told how many rows it changed and decides whether to keep the change.
+    #[schemars(extend("default" = "refuse", "examples" = ["ask"]))]
     writes: Option<WritesWord>,
+    /// The most rows of one answer.
+    #[schemars(extend("maximum" = 100_000, "default" = ROWS, "examples" = [200]))]
     rows: Option<Count<usize>>,
+    /// How long one statement may run.
+    #[schemars(extend("default" = Time(STATEMENT_TIMEOUT), "examples" = ["10s"]))]
     statement_timeout: Option<Time>,
+    /// The most connections to a database at a time.
+    #[schemars(extend("maximum" = 100, "default" = CONNECTIONS, "examples" = [8]))]
     connections: Option<Count<u32>>,
+    /// Whether a role may be used that can do far more than read.
+    ///
+    /// Superusers and roles that can read or write files of the server, or run programs on it, are refused
+    /// otherwise.
+    #[schemars(extend("examples" = [true]))]
     privileged_role: bool,
+    /// Whether the connection is encrypted, and how the server has to prove who it is.
+    #[schemars(extend("examples" = ["verify-full"], "x-unset" = "\"prefer\""))]
     tls: Option<TlsWord>,
+    /// The certificates that a database server's own must come from, as a PEM file.
+    #[schemars(extend("examples" = ["db-ca.pem"], "x-unset" = "the public ones"))]
     tls_ca: Option<FilePath>,
+    /// A client certificate for a database, as a PEM file.
+    #[schemars(extend("examples" = ["reader.pem"], "x-unset" = "none"))]
     tls_cert: Option<FilePath>,
+    /// The key of that certificate, as a PEM file.
+    #[schemars(extend("examples" = ["reader.key"], "x-unset" = "none"))]
     tls_key: Option<FilePath>,
+    /// What models are told about tables, by their names.
+    ///
+    /// `name` is a name for people, `description` takes the place of the table's comment, `columns` has
+    /// descriptions of columns, `personal` lists columns with personal data.
+    #[schemars(extend("examples" = [{"employees": {"description": "Everybody who works here"}}],
+        "x-unset" = "the comments in the database"))]
+    tables: HandRead<Pairs<String, NoteKeys>>,
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = ["refuse", "ask"]))]
 struct WritesWord(Writes);
 
 impl<'de> Deserialize<'de> for WritesWord {
@@ -177,11 +262,13 @@ impl<'de> Deserialize<'de> for WritesWord {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = TLS_MODES))]
 struct TlsWord(TlsMode);
 
 impl<'de> Deserialize<'de> for TlsWord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let words = keys::TLS_MODES.map(|word| format!("\"{word}\"")).join(", ");
+        let words = TLS_MODES.map(|word| format!("\"{word}\"")).join(", ");
         let hint = format!("write one of {words}");
         parsed(deserializer, "a TLS mode", &hint, |text| text.parse().ok()).map(Self)
     }
@@ -216,37 +303,9 @@ fn address(field: &Field<'_>, functions: Option<&Field<'_>>) -> Option<DatabaseA
     }
 }
 
-/// The rules about tables and columns.
-fn rules(table: &mut Table<'_>) -> Option<TableRules> {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct RuleKeys {
-        allow_tables: LimitedItems<Vec<TableName>>,
-        deny_tables: LimitedItems<Vec<TableName>>,
-        hide_columns: LimitedItems<Vec<ColumnName>>,
-        mask: LimitedItems<Vec<ColumnName>>,
-        allow_functions: LimitedItems<Vec<FunctionName>>,
-    }
-
-    let is_empty_list = table.peek("allow_tables").is_some_and(|field| field.is_empty_list());
-    if is_empty_list && let Some(field) = table.peek("allow_tables") {
-        // An empty list would read as "all" to the guard and as "none" to a person.
-        field.fault("is empty", "list tables, or remove the key to allow all");
-        return None;
-    }
-    let keys: RuleKeys = table.read()?;
-    let tables = |list: LimitedItems<Vec<TableName>>| list.0.into_iter().map(|it| it.0).collect();
-    let columns = |list: LimitedItems<Vec<ColumnName>>| list.0.into_iter().map(|it| it.0).collect();
-    Some(TableRules {
-        allow: tables(keys.allow_tables),
-        deny: tables(keys.deny_tables),
-        hide: columns(keys.hide_columns),
-        mask: columns(keys.mask),
-        functions: keys.allow_functions.0.into_iter().map(|it| it.0).collect(),
-    })
-}
-
 /// Functions are named as tables are.
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct FunctionName(TablePattern);
 
 impl<'de> Deserialize<'de> for FunctionName {
@@ -257,6 +316,8 @@ impl<'de> Deserialize<'de> for FunctionName {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct TableName(TablePattern);
 
 impl<'de> Deserialize<'de> for TableName {
@@ -267,6 +328,8 @@ impl<'de> Deserialize<'de> for TableName {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct ColumnName(ColumnPattern);
 
 impl<'de> Deserialize<'de> for ColumnName {
@@ -277,17 +340,19 @@ impl<'de> Deserialize<'de> for ColumnName {
     }
 }
 
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+#[schemars(extend("additionalProperties" = false,
+    "x-constraint" = "each with `name`, `description`, `columns` and `personal`, as needed"))]
+struct NoteKeys {
+    name: Option<Text>,
+    description: Option<Text>,
+    columns: LimitedItems<Pairs<String, Text>>,
+    personal: LimitedItems<Vec<Text>>,
+}
+
 /// What a person says about tables, by their names.
 fn notes(field: &Field<'_>) -> Option<TableNotes> {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct NoteKeys {
-        name: Option<Text>,
-        description: Option<Text>,
-        columns: LimitedItems<Pairs<String, Text>>,
-        personal: LimitedItems<Vec<Text>>,
-    }
-
     let mut notes = Vec::new();
     for (name, field) in field.table()?.fields() {
         let Ok(pattern) = TablePattern::new(name) else {
@@ -295,7 +360,6 @@ fn notes(field: &Field<'_>) -> Option<TableNotes> {
             return None;
         };
         let mut table = field.table()?;
-        table.know(&["name", "description", "columns", "personal"]);
         let keys: Option<NoteKeys> = table.read();
         table.finish();
         let keys = keys?;

@@ -3,6 +3,7 @@
 use gatefold_config::{Field, Text};
 use gatefold_core::Secret;
 use gatefold_oauth::{ClientSecret, ClientSettings, KnownServer, TokenExchange, TokenExchanger};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -22,9 +23,9 @@ pub struct ExchangeKeys {
     resource: Option<String>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct ExchangeTableKeys {
+pub(super) struct ExchangeTableKeys {
     issuer: Option<IssuerAddress>,
     audience: Option<Text>,
     resource: Option<Text>,

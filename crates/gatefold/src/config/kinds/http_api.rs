@@ -3,28 +3,33 @@
 mod actions;
 mod auth;
 mod code_flow;
-mod keys;
 mod section;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
-use gatefold_config::{Field, FilePath, LimitedItems, LooseText, Pairs, Table, Text, parsed};
+use gatefold_config::schemas::or_reference;
+use gatefold_config::{
+    Field, FilePath, HandRead, LimitedItems, LooseText, Pairs, Table, Text, parsed,
+};
 use gatefold_connect::{DescribedOperations, DescriptionPlace, OperationOverlay, Overlay, Routing};
 use gatefold_core::Secret;
 use gatefold_egress::Rate;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::credentials::SourceCredentials;
 use super::exchange::ExchangeKeys;
-use super::mcp::{HeaderName, HeaderValue, headers};
+use super::mcp::{RequestHeaders, VariableName, headers};
 use super::shared_values::ServerAddress;
 use super::{AllowPrivate, CONNECTOR, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
-use crate::config::key::Key;
+use crate::config::key::{Key, keys_of};
 use crate::files;
 
+use actions::ActionKeys;
+use auth::AuthKeys;
 use code_flow::CodeFlow;
 use section::{ApiConnection, ApiSection, ApiSignIn};
 
@@ -72,30 +77,24 @@ impl SourceKind for OpenApiKind {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::OPENAPI
+    fn keys(&self) -> Vec<Key> {
+        [
+            keys_of::<OpenApiKeys>(),
+            keys_of::<AddressKeys>(),
+            keys_of::<DescriptionKeys>(),
+            keys_of::<ConnectionKeys>(),
+        ]
+        .concat()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&[
-            "openapi",
-            "base_url",
-            "server_variables",
-            "overlay",
-            "auth",
-            "headers",
-            "rate",
-            "encoded_slashes",
-            "allow_private",
-            "credentials",
-        ]);
         let connection = connection(table);
         let variables = table.read::<DescriptionKeys>();
-        let overlay = match table.field("overlay") {
+        let overlay = match table.peek("overlay") {
             Some(field) => overlay(&field)?,
             None => Overlay::default(),
         };
-        let place = description_place(&table.field("openapi")?)?;
+        let place = description_place(&table.peek("openapi")?)?;
         let variables = variables?.server_variables.0.0.into_iter();
         let server_variables = variables.map(|(name, value)| (name, value.0)).collect();
         let described = DescribedOperations { place, server_variables, overlay: Arc::new(overlay) };
@@ -103,11 +102,32 @@ impl SourceKind for OpenApiKind {
     }
 }
 
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the key is read by hand")]
+struct OpenApiKeys {
+    /// The description of an HTTP API.
+    ///
+    /// OpenAPI 3.0, 3.1 or 3.2, or Swagger 2, in JSON or YAML. A file may refer to other files in its folder.
+    #[schemars(extend("x-type" = "path or URL", "x-constraint" = "a path is relative to the file that names it",
+        "examples" = ["openapi.json"]))]
+    openapi: HandRead<Text>,
+}
+
 /// The keys of an API with a description.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
 struct DescriptionKeys {
+    /// Values for the variables in the addresses of a description's servers.
+    #[schemars(with = "LimitedItems<Pairs<VariableName, LooseText>>",
+        extend("examples" = [{"region": "eu"}], "x-unset" = "the defaults in the description"))]
     server_variables: LimitedItems<Pairs<String, LooseText>>,
+    /// Changes to what the description says.
+    ///
+    /// A TOML file with tables `[operations.NAME]`, by the names of the tools: `name` renames one, `hide =
+    /// true` leaves it out, `description` and `group` take the place of its own, `ask = true` makes a person
+    /// approve each call. A change takes effect at the next reload.
+    #[schemars(extend("examples" = ["api.overlay.toml"], "x-unset" = "none"))]
+    overlay: HandRead<FilePath>,
 }
 
 /// The largest overlay, in bytes.
@@ -175,23 +195,14 @@ impl SourceKind for ActionsKind {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::ACTIONS
+    fn keys(&self) -> Vec<Key> {
+        let connection = keys_of::<ConnectionKeys>();
+        [keys_of::<ActionsKeys>(), keys_of::<AddressKeys>(), connection].concat()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&[
-            "actions",
-            "base_url",
-            "auth",
-            "headers",
-            "rate",
-            "encoded_slashes",
-            "allow_private",
-            "credentials",
-        ]);
         let connection = connection(table);
-        let actions = table.field("actions").and_then(|field| actions::read(&field));
+        let actions = table.peek("actions").and_then(|field| actions::read(&field));
         if connection.as_ref().is_some_and(|own| own.base_url.is_none())
             && let Some(field) = table.peek("actions")
         {
@@ -211,17 +222,64 @@ impl SourceKind for ActionsKind {
     }
 }
 
-/// The keys of every HTTP API.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ConnectionKeys {
-    base_url: Option<ServerAddress>,
-    rate: Option<CallRate>,
-    encoded_slashes: bool,
-    headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
-    allow_private: AllowPrivate,
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "the key is read by hand")]
+struct ActionsKeys {
+    /// The operations of an HTTP API without a description.
+    ///
+    /// `path` is below `base_url`, with parameters as `{name}`. `parameters` is the JSON Schema of the
+    /// arguments, as a table or as JSON text. Those that are not in the path go into the query or, where the
+    /// method has a body, into a JSON object; `in` names others: `{ trace = "header" }`. `body` is JSON text in
+    /// which `{name}` stands for a parameter, where the API wants another shape. `extract` is a jq program over
+    /// the answer. With `confirm = true` a person has to approve each call.
+    #[schemars(extend("examples" = [[{"name": "get_contact", "method": "GET", "path": "/contacts/{id}"}]]))]
+    actions: HandRead<Vec<ActionKeys>>,
 }
 
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+struct AddressKeys {
+    /// Where an HTTP API is.
+    ///
+    /// Paths are added to it.
+    #[schemars(extend("examples" = ["https://api.example.com/v1"],
+        "x-unset" = "the server that the description names"))]
+    base_url: Option<ServerAddress>,
+}
+
+/// The keys of every HTTP API.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+struct ConnectionKeys {
+    /// How to sign in at an HTTP API.
+    ///
+    /// Take secrets from variables or the keyring: `${VAR}`, `${secret:NAME}`. They are never shown. With
+    /// `authorization_code` a person signs in: `gatefold login NAME`.
+    #[schemars(extend("x-unset" = "none", "examples" = [{
+        "authorization_code": { "issuer": "https://id.example.com", "client_id": "my-client" },
+    }]))]
+    auth: HandRead<AuthKeys>,
+    headers: RequestHeaders,
+    /// How often an HTTP API may be called.
+    ///
+    /// A call that would have to wait for more than 5 s is refused, and its answer says when to come back.
+    #[schemars(extend("examples" = ["10/s"], "x-unset" = "no limit"))]
+    rate: Option<CallRate>,
+    /// Whether an HTTP API finds the operation before it decodes the path.
+    ///
+    /// Most servers decode a path before they look for its segments. So an argument whose slashes would lead to
+    /// another operation's path is refused, `5/salary` where there is `/users/{id}/salary`; `group/project`
+    /// goes on working. `true` is for a server that looks for segments first: it takes an encoded slash (`%2F`)
+    /// for a part of a segment. Segments `.` and `..` are refused either way.
+    #[schemars(extend("examples" = [true], "x-unset" = "false"))]
+    encoded_slashes: bool,
+    allow_private: AllowPrivate,
+    credentials: HandRead<SourceCredentials>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = or_reference("^[1-9][0-9]*/[smh]$"), "x-type" = "rate",
+    "x-constraint" = "a count and `/s`, `/m` or `/h`"))]
 struct CallRate(Rate);
 
 impl<'de> Deserialize<'de> for CallRate {
@@ -233,9 +291,10 @@ impl<'de> Deserialize<'de> for CallRate {
 
 /// Where the API is and what every request carries.
 fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
+    let address: AddressKeys = table.read()?;
     let keys: ConnectionKeys = table.read()?;
     let credentials = SourceCredentials::read(table)?;
-    let sign_in = match table.field("auth") {
+    let sign_in = match table.peek("auth") {
         Some(field) => auth::read(&field)?,
         None => ApiSignIn::default(),
     };
@@ -246,8 +305,8 @@ fn connection(table: &mut Table<'_>) -> Option<ApiConnection> {
     let exchange = credentials.exchange().and_then(ExchangeKeys::secret);
     let own = [code_flow.and_then(CodeFlow::secret), exchange];
     let secrets = secrets.chain(own.into_iter().flatten().cloned()).collect();
-    let base_url = keys.base_url.map(|address| address.0);
-    let headers = headers(keys.headers.0);
+    let base_url = address.base_url.map(|address| address.0);
+    let headers = headers(keys.headers);
     credentials.check(table, &headers)?;
     Some(ApiConnection {
         base_url,

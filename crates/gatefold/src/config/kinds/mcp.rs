@@ -1,25 +1,26 @@
 //! MCP servers: programs that talk over standard input and output, and servers over HTTP.
 
-mod keys;
 mod section;
 mod values;
 
 use std::sync::Arc;
 
 use gatefold_catalog::{Action, Command, KindName, MetaTool, Parts, StubForm, ToolPlace};
-use gatefold_config::{FilePath, ForeignKey, LimitedItems, Pairs, Table, Text};
+use gatefold_config::{FilePath, ForeignKey, HandRead, LimitedItems, Pairs, Table, Text};
 use gatefold_mcp::EraChoice;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::oauth::SignInKeys;
+use super::credentials::SourceCredentials;
+use super::oauth::{OAuthTable, SignInKeys};
 use super::shared_values::ServerAddress;
 use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
-use crate::config::key::Key;
+use crate::config::key::{Key, keys_of};
 
 pub use section::McpConnection;
 use section::McpSection;
 pub(crate) use values::{
-    Argument, HeaderName, HeaderValue, ProgramName, VariableName, address, headers, variables,
+    Argument, ProgramName, RequestHeaders, VariableName, address, headers, variables,
 };
 
 /// The kind of sources that are MCP servers.
@@ -57,14 +58,79 @@ const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
     is_bound: false,
 });
 
+/// The keys of a program on this machine.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+struct ProgramKeys {
+    /// The program to start.
+    ///
+    /// Only the program: its arguments go into `args`. A name without `/` is looked up in `PATH`.
+    #[schemars(extend("examples" = ["npx"]))]
+    command: Option<ProgramName>,
+    /// The program's arguments.
+    #[schemars(extend("examples" = [["-y", "@modelcontextprotocol/server-filesystem", "notes"]], "x-unset" = "none",
+        "x-needs" = ["command"]))]
+    args: LimitedItems<Vec<Argument>>,
+    /// Environment variables for the program.
+    ///
+    /// Otherwise it only gets `PATH`, `HOME`, the locale, proxies, caches and what `inherit_env` names. Take
+    /// secrets from variables: `${VAR}`. The values are never shown.
+    #[schemars(extend("examples" = [{"NAME": "value"}], "x-unset" = "none", "x-needs" = ["command"]))]
+    env: LimitedItems<Pairs<VariableName, Argument>>,
+    /// Names of variables to pass on from Gatefold's own environment.
+    #[schemars(extend("examples" = [["DISPLAY"]], "x-unset" = "none", "x-needs" = ["command"]))]
+    inherit_env: Vec<Text>,
+    /// The directory that the program starts in.
+    #[schemars(extend("examples" = ["."], "x-unset" = "Gatefold's own", "x-needs" = ["command"]))]
+    cwd: Option<FilePath>,
+}
+
+/// The keys of a server over HTTP.
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+struct RemoteKeys {
+    /// The address of a server over HTTP.
+    ///
+    /// The server speaks streamable HTTP there. Parts that may be secret are never shown.
+    #[schemars(extend("examples" = ["https://host.example/mcp"]))]
+    url: Option<ServerAddress>,
+    #[schemars(extend("x-needs" = ["url"]))]
+    headers: RequestHeaders,
+    #[schemars(extend("x-needs" = ["url"]))]
+    allow_private: AllowPrivate,
+    /// How Gatefold signs in at the server.
+    ///
+    /// Most servers need none of it: `gatefold login NAME` finds out where to sign in and registers Gatefold
+    /// there. A provider that registers no programs needs the `client_id` that it gave you, and perhaps a
+    /// `client_secret` or a `private_key`. `client_metadata_url` is where a client-id metadata document
+    /// describes your Gatefold. `redirect_url` is the address that the provider sends browsers back to, if it
+    /// knows only that: `localhost`, `127.0.0.1` or `[::1]` with a port and a path, or without a port for any
+    /// free one. With `grant = "client_credentials"` nobody signs in: Gatefold proves itself. The secrets are
+    /// never shown.
+    #[schemars(extend("examples" = [{"client_id": "my-client", "scopes": ["read"]}],
+        "x-unset" = "found out at `gatefold login`", "x-needs" = ["url"],
+        "x-constraint" = "`client_id`, `client_secret`, `private_key` with `key_id` (a file or PEM text), \
+                          `client_metadata_url`, `redirect_url`, `scopes` and `grant` (\"authorization_code\" or \
+                          \"client_credentials\"), as needed"))]
+    oauth: HandRead<OAuthTable>,
+    #[schemars(extend("x-needs" = ["url"]))]
+    credentials: HandRead<SourceCredentials>,
+}
+
 /// The keys of both.
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
 struct EraKeys {
+    /// In which era of the protocol the server is spoken to.
+    ///
+    /// `handshake`: a session that begins with `initialize`, in versions up to 2025-11-25. `stateless`: version
+    /// 2026-07-28. `auto` finds out what the server speaks; one that speaks both is called in the era of the
+    /// client.
+    #[schemars(extend("examples" = ["handshake"], "x-unset" = "`auto`"))]
     era: Option<EraWord>,
 }
 
-#[derive(Deserialize, Clone, Copy)]
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
 enum EraWord {
     Auto,
@@ -82,25 +148,17 @@ impl From<EraWord> for EraChoice {
     }
 }
 
-/// The keys of a program on this machine.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ProgramKeys {
-    command: Option<ProgramName>,
-    args: LimitedItems<Vec<Argument>>,
-    env: LimitedItems<Pairs<VariableName, Argument>>,
-    cwd: Option<FilePath>,
-    inherit_env: Vec<Text>,
-}
+/// Other programs' names for the keys.
+const FOREIGN_KEYS: &[ForeignKey] = &[
+    ForeignKey { name: "serverUrl", own: "url", hint: "write `url`" },
+    ForeignKey { name: "httpUrl", own: "url", hint: "write `url`" },
+    ForeignKey { name: "type", own: "command", hint: REACHED },
+    ForeignKey { name: "transport", own: "command", hint: REACHED },
+    ForeignKey { name: "environment", own: "env", hint: "write `env`" },
+    ForeignKey { name: "workingDirectory", own: "cwd", hint: "write `cwd`" },
+];
 
-/// The keys of a server over HTTP.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct RemoteKeys {
-    url: Option<ServerAddress>,
-    headers: LimitedItems<Pairs<HeaderName, HeaderValue>>,
-    allow_private: AllowPrivate,
-}
+const REACHED: &str = "remove it: `command` or `url` says how a source is reached";
 
 impl SourceKind for McpKind {
     fn name(&self) -> KindName {
@@ -133,28 +191,15 @@ impl SourceKind for McpKind {
         ]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::KEYS
+    fn keys(&self) -> Vec<Key> {
+        [keys_of::<ProgramKeys>(), keys_of::<RemoteKeys>(), keys_of::<EraKeys>()].concat()
     }
 
     fn foreign_keys(&self) -> &'static [ForeignKey] {
-        keys::FOREIGN_KEYS
+        FOREIGN_KEYS
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&[
-            "command",
-            "url",
-            "args",
-            "env",
-            "cwd",
-            "inherit_env",
-            "headers",
-            "allow_private",
-            "oauth",
-            "credentials",
-            "era",
-        ]);
         let (connection, private, sign_in) = match (table.peek("command"), table.peek("url")) {
             (Some(_), Some(url)) => {
                 url.key_fault("is set beside `command`", "keep one of the two");
@@ -211,6 +256,6 @@ fn sign_in(table: &mut Table<'_>, connection: &McpConnection) -> Option<SignInKe
 }
 
 fn server(keys: RemoteKeys) -> Option<(McpConnection, AllowPrivate)> {
-    let headers = values::headers(keys.headers.0);
+    let headers = values::headers(keys.headers);
     Some((McpConnection::Http { url: keys.url?.0, headers }, keys.allow_private))
 }

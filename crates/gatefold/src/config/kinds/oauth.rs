@@ -3,33 +3,15 @@
 use gatefold_config::{Field, Table};
 use gatefold_dispatch::IdentityScope;
 use gatefold_oauth::{ClientSettings, KnownProvider, SignInNeed};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::credentials::{ClientHeaders, SourceCredentials};
 use super::exchange::ExchangeKeys;
-use super::provider_client::ProviderClient;
-use super::shared_values::{RedirectAddress, ServerAddress};
+use super::provider_client::{ProviderClient, RegisteredClientKeys};
+use super::shared_values::{Joined, RedirectAddress, ServerAddress};
 use super::{AllowPrivate, DigestParts};
-use crate::config::key::{Key, Kind};
-
-/// The key for sources that have one of the keys `needs`.
-pub(crate) const fn oauth_key(needs: &'static [&'static str]) -> Key {
-    Key {
-        details: "Most servers need none of it: `gatefold login NAME` finds out where to sign in and \
-                  registers Gatefold there. A provider that registers no programs needs the `client_id` \
-                  that it gave you, and perhaps a `client_secret` or a `private_key`. \
-                  `client_metadata_url` is where a client-id metadata document describes your \
-                  Gatefold. `redirect_url` is the address that the provider sends browsers back to, if \
-                  it knows only that: `localhost`, `127.0.0.1` or `[::1]` with a port and a path, or \
-                  without a port for any free one. With `grant = \"client_credentials\"` nobody signs in: Gatefold proves \
-                  itself. The secrets are never shown.",
-        unset: "found out at `gatefold login`",
-        example: "{ client_id = \"my-client\", scopes = [\"read\"] }",
-        needs,
-        ..Key::new("oauth", Kind::OAuth, "How Gatefold signs in at the server.")
-    }
-}
 
 /// How a source's users sign in.
 #[derive(Debug, Clone)]
@@ -78,7 +60,7 @@ struct OAuthKeys {
     grant: GrantWord,
 }
 
-#[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Deserialize, JsonSchema, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "snake_case")]
 enum GrantWord {
     #[default]
@@ -86,9 +68,12 @@ enum GrantWord {
     ClientCredentials,
 }
 
-#[derive(Deserialize, Default)]
+/// What describes the table.
+pub(super) type OAuthTable = Joined<RegisteredClientKeys, OAuthOwnKeys>;
+
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct OAuthOwnKeys {
+pub(super) struct OAuthOwnKeys {
     client_metadata_url: Option<ServerAddress>,
     redirect_url: Option<RedirectAddress>,
     grant: Option<GrantWord>,
@@ -106,7 +91,7 @@ impl SignInKeys {
 
     pub(crate) fn read(table: &mut Table<'_>) -> Option<Self> {
         let credentials = SourceCredentials::read(table)?;
-        let oauth = match table.field("oauth") {
+        let oauth = match table.peek("oauth") {
             Some(field) => Some(oauth(&field)?),
             None => None,
         };

@@ -1,8 +1,9 @@
 //! The keys of Gatefold's client at an OAuth provider, wherever one is registered.
 
-use gatefold_config::{Table, Text};
+use gatefold_config::{HandRead, Table, Text};
 use gatefold_core::Secret;
 use gatefold_oauth::{ClientSecret, ClientSettings, SigningKey};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -16,11 +17,20 @@ pub(super) struct ProviderClient {
     key_text: Option<Secret>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct RegisteredClientKeys {
+#[schemars(extend(
+    "dependencies" = {
+        "client_secret": ["client_id"],
+        "private_key": ["client_id"],
+        "key_id": ["client_id"],
+    },
+    "additionalProperties" = false
+))]
+pub(super) struct RegisteredClientKeys {
     client_id: Option<Text>,
     client_secret: Option<Text>,
+    private_key: HandRead<Text>,
     key_id: Option<Text>,
     scopes: Option<Vec<Text>>,
 }
@@ -31,9 +41,8 @@ impl ProviderClient {
     }
 
     pub(super) fn read(table: &mut Table<'_>) -> Option<Self> {
-        table.know(&["private_key"]);
         let keys: Option<RegisteredClientKeys> = table.read();
-        let key_text = match table.field("private_key") {
+        let key_text = match table.peek("private_key") {
             Some(field) => Some(pem(&field)?),
             None => None,
         };

@@ -1,16 +1,27 @@
 //! Values that keys of several kinds have.
 
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+use gatefold_config::schemas::{or_reference, web_address};
 use gatefold_config::{Field, FilePath, Text, fault};
 use gatefold_core::Secret;
 use gatefold_oauth::LocalRedirect;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Deserialize, Deserializer};
+use serde_json::Value;
 
 use crate::files;
 
 /// The largest file with a certificate or a key, in bytes.
 const PEM_LIMIT: u64 = 256 * 1024;
 
+/// The pattern of a header's name.
+pub(super) const HEADER_NAME: &str = "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$";
+
 /// The address of an HTTP server.
+#[derive(JsonSchema)]
+#[schemars(schema_with = "web_address")]
 pub(crate) struct ServerAddress(pub(crate) String);
 
 impl<'de> Deserialize<'de> for ServerAddress {
@@ -29,6 +40,8 @@ impl<'de> Deserialize<'de> for ServerAddress {
 }
 
 /// A secret that goes into a header.
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 pub(crate) struct HeaderSecret(pub(crate) Secret);
 
 impl<'de> Deserialize<'de> for HeaderSecret {
@@ -43,6 +56,9 @@ impl<'de> Deserialize<'de> for HeaderSecret {
 }
 
 /// An address of this machine that a provider sends browsers back to.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = or_reference(
+    r"^http://(localhost|127\.0\.0\.1|\[::1\])(:[1-9][0-9]*)?(/[^?#@]*)?$")))]
 pub(crate) struct RedirectAddress(pub(crate) LocalRedirect);
 
 impl<'de> Deserialize<'de> for RedirectAddress {
@@ -73,4 +89,27 @@ pub(crate) fn pem(field: &Field<'_>) -> Option<String> {
 /// Notes that a table lacks a key.
 pub(crate) fn missing(field: &Field<'_>, key: &str) {
     field.fault(format!("has no `{key}`"), format!("write `{key} = \"...\"` in it"));
+}
+
+/// Describes a table whose keys two structs read.
+pub(super) struct Joined<A, B>(PhantomData<(A, B)>);
+
+impl<A: JsonSchema, B: JsonSchema> JsonSchema for Joined<A, B> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Joined".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (mut schema, mut others) = (A::json_schema(generator), B::json_schema(generator));
+        let others = others.get_mut("properties").and_then(Value::as_object_mut);
+        let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+        if let Some((properties, others)) = properties.zip(others) {
+            properties.append(others);
+        }
+        schema
+    }
 }

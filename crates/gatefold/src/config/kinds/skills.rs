@@ -1,6 +1,5 @@
 //! Folders of skills.
 
-mod keys;
 mod section;
 
 use std::any::Any;
@@ -8,14 +7,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gatefold_catalog::{KindName, ToolPlace, TopicTool, TopicUse};
-use gatefold_config::{FilePath, LimitedItems, Table, parsed};
+use gatefold_config::{FilePath, LimitedItems, Table, Text, parsed};
 use gatefold_core::Domain;
 use gatefold_skills::{READ_SKILL, SkillFolder};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 
 use super::{ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
-use crate::config::key::Key;
+use crate::config::key::{Key, keys_of};
 
 use section::SkillsSection;
 
@@ -78,12 +78,11 @@ impl SourceKind for SkillsKind {
         }]
     }
 
-    fn keys(&self) -> &'static [Key] {
-        keys::SKILLS
+    fn keys(&self) -> Vec<Key> {
+        keys_of::<SkillKeys>()
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        table.know(&keys::NAMES);
         let SkillKeys { skills, link_targets, domains } = table.read()?;
         let link_targets = link_targets.0.into_iter().map(|target| target.0).collect();
         let folder = SkillFolder { path: skills?.0, link_targets };
@@ -92,16 +91,33 @@ impl SourceKind for SkillsKind {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
 struct SkillKeys {
+    /// A folder of skills in the open Agent Skills format.
+    ///
+    /// A folder with a `SKILL.md` is a skill, wherever it lies, and so is a Markdown file with front matter
+    /// right in the folder. Links are followed only into `follow_links_to`, and nothing is run. Named `skills`,
+    /// the source has the tool `skills__read_skill`.
+    #[schemars(extend("examples" = ["./skills"]))]
     skills: Option<FilePath>,
+    /// The folders that links in it may lead into.
+    ///
+    /// A link to a skill, to its `SKILL.md` or to one of its files is followed if it ends in one of these
+    /// folders, and left out otherwise. The paths are relative to the file.
+    #[schemars(extend("examples" = [["~/.agents/skills"]], "x-unset" = "none"))]
     #[serde(rename = "follow_links_to")]
     link_targets: LimitedItems<Vec<FilePath>>,
+    /// The domains that its skills are for.
+    ///
+    /// A skill may name more of them, with `for` below `metadata` in its front matter.
+    #[schemars(extend("examples" = [["tickets"]], "x-unset" = "none"))]
     #[serde(rename = "for")]
     domains: LimitedItems<Vec<DomainName>>,
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct DomainName(Domain);
 
 impl<'de> Deserialize<'de> for DomainName {

@@ -5,15 +5,27 @@ use std::fmt;
 
 use gatefold_builtin::BuiltinName;
 use gatefold_config::{ExpectedValue, parsed};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Expected, SeqAccess, Unexpected, Visitor};
 
 /// The word for every tool that needs nothing.
-pub(crate) const ALL: &str = "all";
+const ALL: &str = "all";
 
 /// The tools that a source has.
+#[derive(JsonSchema)]
+#[schemars(schema_with = "tools_schema")]
 pub(super) enum ChosenTools {
     All,
     Listed(BTreeSet<BuiltinName>),
+}
+
+fn tools_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut tools = generator.subschema_for::<Vec<ToolWord>>();
+    tools.insert("minItems".to_owned(), 1.into());
+    json_schema!({
+        "anyOf": [tools, { "type": "string", "enum": [ALL] }],
+        "x-type": "\"all\" or list of tools",
+    })
 }
 
 impl<'de> Deserialize<'de> for ChosenTools {
@@ -52,6 +64,8 @@ impl<'de> Visitor<'de> for ChosenToolsVisitor {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = BuiltinName::ALL.map(BuiltinName::as_str)))]
 struct ToolWord(BuiltinName);
 
 impl<'de> Deserialize<'de> for ToolWord {

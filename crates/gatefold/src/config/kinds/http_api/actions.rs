@@ -1,22 +1,29 @@
 //! `actions` of an HTTP API.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use gatefold_config::schemas::or_reference;
 use gatefold_config::{Field, Pairs, Text, fault, parsed};
 use gatefold_connect::{ParameterPlace, WrittenAction, check_extract};
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct ActionKeys {
+#[schemars(extend("required" = ["name", "method", "path"], "additionalProperties" = false,
+    "x-constraint" = "`name`, `method` and `path`, and as needed `title`, `description`, `parameters`, `in`, \
+                      `body`, `extract`, `group` and `confirm`"))]
+pub(super) struct ActionKeys {
     name: Option<ActionName>,
     title: Option<Text>,
     description: Option<Text>,
     method: Option<Text>,
+    #[schemars(extend("pattern" = or_reference("^/")))]
     path: Option<Text>,
     parameters: Option<Parameters>,
     #[serde(rename = "in")]
+    #[schemars(with = "BTreeMap<String, PlaceWord>")]
     places: Pairs<String, PlaceWord>,
     body: Option<BodyTemplate>,
     extract: Option<ExtractProgram>,
@@ -24,6 +31,8 @@ struct ActionKeys {
     confirm: bool,
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct ActionName(String);
 
 impl<'de> Deserialize<'de> for ActionName {
@@ -38,6 +47,8 @@ impl<'de> Deserialize<'de> for ActionName {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = ["query", "header", "cookie"]))]
 struct PlaceWord(ParameterPlace);
 
 impl<'de> Deserialize<'de> for PlaceWord {
@@ -54,6 +65,8 @@ impl<'de> Deserialize<'de> for PlaceWord {
 }
 
 /// A JSON Schema, as a table or as JSON text.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("type" = ["object", "string"]))]
 struct Parameters(Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Parameters {
@@ -68,6 +81,8 @@ impl<'de> Deserialize<'de> for Parameters {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct BodyTemplate(Value);
 
 impl<'de> Deserialize<'de> for BodyTemplate {
@@ -79,6 +94,8 @@ impl<'de> Deserialize<'de> for BodyTemplate {
     }
 }
 
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 struct ExtractProgram(String);
 
 impl<'de> Deserialize<'de> for ExtractProgram {

@@ -1,34 +1,75 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, Table, Text, Value, parsed};
+use gatefold_config::{Field, HandRead, Table, Text, Value, parsed};
 use gatefold_connect::{KeyPart, KeyPlace, SchemeCredential, SchemeCredentials};
 use gatefold_core::Secret;
 use gatefold_egress::Identity;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
+use serde_json::{Value as Json, json};
 
 use super::super::shared_values::{HeaderSecret, ServerAddress, missing, pem};
-use super::code_flow::CodeFlow;
+use super::code_flow::{CodeFlow, CodeFlowKeys};
 use super::section::{ApiAuth, ApiCertificate, ApiSignIn};
 
 /// The ways to sign in within a request. At most one of them is set; `schemes` and `tls` may stand beside it, or
 /// alone.
 const WAYS: [&str; 5] = ["bearer", "basic", "api_key", "client_credentials", "authorization_code"];
 
-#[derive(Deserialize, Default)]
+/// The keys of the table.
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct BearerKeys {
-    bearer: Option<HeaderSecret>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct KeyKeys {
+#[schemars(extend(
+    "additionalProperties" = false,
+    "oneOf" = allowed_ways(),
+    "dependencies" = { "in": ["api_key", "name"], "name": ["api_key", "in"] },
+    "x-type" = "table with a way to sign in",
+    "x-constraint" = "`bearer`, `basic = { username, password }`, `api_key` with `in` (\"header\", \"query\" or \
+                      \"cookie\") and `name`, `client_credentials = { token_url, client_id, client_secret, \
+                      scopes }`, or `authorization_code` with `authorize_url` and `token_url` or an `issuer`, \
+                      `client_id`, and as needed `client_secret`, `scopes`, `redirect_url`, `device_url`, \
+                      `revoke_url`, `resource` and `parameters`; alone or beside each, `schemes`, with a text or \
+                      `{ username, password }` for each security scheme of the description by its name, and \
+                      `tls = { cert, key }`, with files or PEM text"
+))]
+pub(super) struct AuthKeys {
     api_key: Option<HeaderSecret>,
+    authorization_code: HandRead<CodeFlowKeys>,
+    basic: HandRead<BasicKeys>,
+    bearer: Option<HeaderSecret>,
+    client_credentials: HandRead<ClientKeys>,
     #[serde(rename = "in")]
     place: Option<KeyPartWord>,
     name: Option<Text>,
+    #[schemars(schema_with = "schemes_schema")]
+    schemes: HandRead<BasicKeys>,
+    tls: HandRead<CertificateKeys>,
 }
 
+/// One way, and what may stand beside each or alone.
+fn allowed_ways() -> Vec<Json> {
+    let with = |way: &str| json!({ "required": [way] });
+    let (ways, beside) = (WAYS.map(with), ["schemes", "tls"].map(with));
+    let alone = json!({ "anyOf": beside, "not": { "anyOf": ways } });
+    WAYS.map(with).into_iter().chain([alone]).collect()
+}
+
+fn schemes_schema(generator: &mut SchemaGenerator) -> Schema {
+    let text = generator.subschema_for::<Text>();
+    let credential = json!({ "anyOf": [text, generator.subschema_for::<BasicKeys>()] });
+    json_schema!({ "type": "object", "minProperties": 1, "additionalProperties": credential })
+}
+
+#[derive(Deserialize, JsonSchema, Default)]
+#[serde(default)]
+#[schemars(extend("required" = ["cert", "key"], "additionalProperties" = false))]
+struct CertificateKeys {
+    cert: HandRead<Text>,
+    key: HandRead<Text>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = ["header", "query", "cookie"]))]
 struct KeyPartWord(KeyPart);
 
 impl<'de> Deserialize<'de> for KeyPartWord {
@@ -44,26 +85,27 @@ impl<'de> Deserialize<'de> for KeyPartWord {
     }
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("required" = ["username", "password"], "additionalProperties" = false))]
 struct BasicKeys {
-    username: Option<Text>,
     password: Option<String>,
+    username: Option<Text>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
+#[schemars(extend("required" = ["token_url", "client_id", "client_secret"], "additionalProperties" = false))]
 struct ClientKeys {
-    token_url: Option<ServerAddress>,
     client_id: Option<Text>,
     client_secret: Option<Text>,
     scopes: Vec<Text>,
+    token_url: Option<ServerAddress>,
 }
 
 pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
     let mut table = field.table()?;
-    table.know(&WAYS);
-    table.know(&["schemes", "tls"]);
+    let keys: AuthKeys = table.read().unwrap_or_default();
     let mut ways = WAYS.into_iter().filter(|way| table.peek(way).is_some());
     let found = (ways.next(), ways.next());
     let auth = match found {
@@ -79,13 +121,18 @@ pub(super) fn read(field: &Field<'_>) -> Option<ApiSignIn> {
             second.key_fault(format!("is set beside `{first}`"), "keep one of the two");
             None
         }
-        (Some(way), None) => sent(&mut table, way).map(Some),
+        (Some(way), None) => sent(&table, way, keys).map(Some),
     };
-    let schemes = match table.field("schemes") {
+    for key in ["in", "name"] {
+        if let Some(field) = table.peek(key).filter(|_| table.peek("api_key").is_none()) {
+            field.key_fault("needs `api_key`", "write `api_key` beside it, or remove it");
+        }
+    }
+    let schemes = match table.peek("schemes") {
         Some(field) => schemes(&field),
         None => Some(SchemeCredentials::new()),
     };
-    let certificate = match table.field("tls") {
+    let certificate = match table.peek("tls") {
         Some(field) => certificate(&field).map(Some),
         None => Some(None),
     };
@@ -120,14 +167,11 @@ fn scheme(field: &Field<'_>) -> Option<SchemeCredential> {
 }
 
 /// What a request carries.
-fn sent(table: &mut Table<'_>, way: &str) -> Option<ApiAuth> {
+fn sent(table: &Table<'_>, way: &str, keys: AuthKeys) -> Option<ApiAuth> {
     match way {
-        "bearer" => {
-            let keys: Option<BearerKeys> = table.read();
-            keys.and_then(|keys| keys.bearer).map(|own| ApiAuth::Bearer(own.0))
-        }
+        "bearer" => keys.bearer.map(|own| ApiAuth::Bearer(own.0)),
         "basic" => inner(table, "basic", basic),
-        "api_key" => api_key(table),
+        "api_key" => api_key(table, keys),
         "client_credentials" => inner(table, "client_credentials", client_credentials),
         _ => inner(table, "authorization_code", |field, table| {
             CodeFlow::read(field, table).map(Box::new).map(ApiAuth::AuthorizationCode)
@@ -137,14 +181,14 @@ fn sent(table: &mut Table<'_>, way: &str) -> Option<ApiAuth> {
 
 fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
     let mut table = field.table()?;
-    table.know(&["cert", "key"]);
+    let _: Option<CertificateKeys> = table.read();
     for key in ["cert", "key"] {
         if table.peek(key).is_none() {
             missing(field, key);
         }
     }
-    let cert = table.field("cert").and_then(|field| pem(&field));
-    let key = table.field("key").and_then(|field| pem(&field));
+    let cert = table.peek("cert").and_then(|field| pem(&field));
+    let key = table.peek("key").and_then(|field| pem(&field));
     table.finish();
     let (cert, key) = (cert?, key?);
     match Identity::from_pem(&cert, &key) {
@@ -157,11 +201,11 @@ fn certificate(field: &Field<'_>) -> Option<ApiCertificate> {
 }
 
 fn inner<'a>(
-    table: &mut Table<'a>,
-    key: &'static str,
+    table: &Table<'a>,
+    key: &str,
     read: fn(&Field<'a>, &mut Table<'a>) -> Option<ApiAuth>,
 ) -> Option<ApiAuth> {
-    let field = table.field(key)?;
+    let field = table.peek(key)?;
     let mut table = field.table()?;
     let auth = read(&field, &mut table);
     table.finish();
@@ -194,8 +238,7 @@ fn user(field: &Field<'_>, table: &mut Table<'_>) -> Option<(String, Secret)> {
     Some((username, Secret::new(password)))
 }
 
-fn api_key(table: &mut Table<'_>) -> Option<ApiAuth> {
-    let keys: KeyKeys = table.read()?;
+fn api_key(table: &Table<'_>, keys: AuthKeys) -> Option<ApiAuth> {
     let place = match (keys.place, keys.name) {
         (Some(place), Some(Text(name))) => {
             let is_header = place.0 == KeyPart::Header;

@@ -6,6 +6,7 @@ use gatefold_dispatch::IdentityScope;
 use gatefold_oauth::{
     ClientSecret, ClientSettings, KnownProvider, ProviderAddresses, ProviderPlace, SignInNeed,
 };
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::super::oauth::SignInSettings;
@@ -35,9 +36,20 @@ pub(super) struct CodeFlow {
     urls: Vec<String>,
 }
 
-#[derive(Deserialize, Default)]
+#[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
-struct CodeFlowKeys {
+#[schemars(extend(
+    "anyOf" = [{ "required": ["authorize_url", "token_url"] }, { "required": ["issuer"] }],
+    "dependencies" = {
+        "authorize_url": ["token_url", "client_id"],
+        "token_url": ["authorize_url"],
+        "device_url": ["authorize_url"],
+        "revoke_url": ["authorize_url"],
+        "client_secret": ["client_id"],
+    },
+    "additionalProperties" = false
+))]
+pub(super) struct CodeFlowKeys {
     issuer: Option<ServerAddress>,
     authorize_url: Option<ServerAddress>,
     token_url: Option<ServerAddress>,

@@ -1,13 +1,17 @@
 //! The values of an MCP server's keys, in `gatefold.toml` and in clients' files.
 
-use super::super::shared_values::ServerAddress;
-use gatefold_config::{Field, LooseText, Pairs, Text, fault};
+use super::super::shared_values::{HEADER_NAME, ServerAddress};
+use gatefold_config::{Field, LimitedItems, LooseText, Pairs, Text, fault};
 use gatefold_core::Secret;
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 
 const NUL: &str = "contains a NUL character";
 
 /// The program to start.
+#[derive(JsonSchema)]
+#[schemars(with = "Text")]
 pub(crate) struct ProgramName(pub(crate) String);
 
 impl<'de> Deserialize<'de> for ProgramName {
@@ -42,6 +46,8 @@ impl<'de> Visitor<'de> for ProgramNameVisitor {
 }
 
 /// An argument or the value of a variable. Numbers and booleans are taken as their text.
+#[derive(JsonSchema)]
+#[schemars(with = "LooseText")]
 pub(crate) struct Argument(pub(crate) String);
 
 impl<'de> Deserialize<'de> for Argument {
@@ -52,6 +58,9 @@ impl<'de> Deserialize<'de> for Argument {
 }
 
 /// The name of a program's variable.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = "^[^=\\u0000]+$",
+    "x-constraint" = "the names of variables and their values"))]
 pub(crate) struct VariableName(String);
 
 impl<'de> Deserialize<'de> for VariableName {
@@ -76,6 +85,9 @@ pub(crate) fn address(field: &Field<'_>) -> Option<String> {
 }
 
 /// The name of a header.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("pattern" = HEADER_NAME,
+    "x-constraint" = "the names of headers and their values"))]
 pub(crate) struct HeaderName(String);
 
 impl<'de> Deserialize<'de> for HeaderName {
@@ -89,6 +101,8 @@ impl<'de> Deserialize<'de> for HeaderName {
 }
 
 /// The value of a header.
+#[derive(JsonSchema)]
+#[schemars(with = "LooseText")]
 pub(crate) struct HeaderValue(String);
 
 impl<'de> Deserialize<'de> for HeaderValue {
@@ -103,12 +117,20 @@ impl<'de> Deserialize<'de> for HeaderValue {
     }
 }
 
+/// Headers that every request carries.
+///
+/// The values are never shown.
+#[derive(Deserialize, JsonSchema, Default)]
+#[schemars(extend("examples" = [{ "X-Team": "support" }], "x-unset" = "none"))]
+pub(crate) struct RequestHeaders(LimitedItems<Pairs<HeaderName, HeaderValue>>);
+
 /// The variables for a program. Their values are never shown.
 pub(crate) fn variables(pairs: Pairs<VariableName, Argument>) -> Vec<(String, Secret)> {
     pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
 }
 
 /// The headers for an HTTP server. Their values are never shown.
-pub(crate) fn headers(pairs: Pairs<HeaderName, HeaderValue>) -> Vec<(String, Secret)> {
-    pairs.0.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
+pub(crate) fn headers(headers: RequestHeaders) -> Vec<(String, Secret)> {
+    let RequestHeaders(LimitedItems(Pairs(pairs))) = headers;
+    pairs.into_iter().map(|(name, value)| (name.0, Secret::new(value.0))).collect()
 }
