@@ -59,12 +59,13 @@ pub async fn replay(
 ) -> Result<Option<History>, ReplayError> {
     let mut history = None;
     for run in runs {
-        history = replay_one(journal, owner, run, history).await?;
+        history = replay_run(journal, owner, run, history).await?;
     }
     Ok(history)
 }
 
-async fn replay_one(
+/// What was said before a run, and in it.
+pub async fn replay_run(
     journal: &dyn Journal,
     owner: &DataOwner,
     run: RunId,

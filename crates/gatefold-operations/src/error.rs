@@ -1,6 +1,8 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use gatefold_agent::ReplayError;
+use gatefold_dispatch::JournalError;
 use gatefold_oauth::SignInError;
 use gatefold_store::StoreError;
 use serde::{Deserialize, Serialize};
@@ -50,7 +52,7 @@ impl Fault {
     }
 
     /// An error with its causes.
-    pub(crate) fn of(error: &dyn Error) -> Self {
+    fn of(error: &dyn Error) -> Self {
         let because = error.source().map(|cause| Box::new(Self::of(cause)));
         Self { because, ..Self::new(error.to_string()) }
     }
@@ -102,6 +104,18 @@ impl From<StoreError> for OperationError {
 impl From<Arc<StoreError>> for OperationError {
     fn from(error: Arc<StoreError>) -> Self {
         Self::from(&*error)
+    }
+}
+
+impl From<JournalError> for OperationError {
+    fn from(error: JournalError) -> Self {
+        Self::Failed(Fault::of(&error))
+    }
+}
+
+impl From<ReplayError> for OperationError {
+    fn from(error: ReplayError) -> Self {
+        Self::Failed(Fault::of(&error))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use gatefold_agent::replay;
 use gatefold_core::{AgentId, Principal, Timestamp};
-use gatefold_dispatch::{DataOwner, JournalError, Thread, ThreadId, Threads as _};
+use gatefold_dispatch::{DataOwner, Thread, ThreadId, Threads as _};
 use gatefold_model::History;
 use serde::Serialize;
 
@@ -36,8 +36,8 @@ impl StateOperations {
     /// The conversations of whoever asks with these words in their titles, the last used first. The
     /// operator's are the local user's.
     pub async fn threads(&self, words: &str) -> Result<Vec<ThreadRecord>, OperationError> {
-        let threads = self.store.threads(&self.owner(), words, LISTED_THREADS).await;
-        Ok(threads.map_err(unusable)?.into_iter().map(ThreadRecord::from).collect())
+        let threads = self.store.threads(&self.owner(), words, LISTED_THREADS).await?;
+        Ok(threads.into_iter().map(ThreadRecord::from).collect())
     }
 
     /// One of them, by its id or the last digits of it.
@@ -51,10 +51,9 @@ impl StateOperations {
         id: &str,
     ) -> Result<(ThreadRecord, Option<History>), OperationError> {
         let (owner, thread) = (self.owner(), self.find_thread(id).await?);
-        let runs = self.store.runs_of(&owner, thread.id).await.map_err(unusable)?;
+        let runs = self.store.runs_of(&owner, thread.id).await?;
         let runs = runs.into_iter().map(|run| run.id);
-        let history = replay(&self.store, &owner, runs).await;
-        Ok((thread.into(), history.map_err(|error| OperationError::Failed(Fault::of(&error)))?))
+        Ok((thread.into(), replay(&self.store, &owner, runs).await?))
     }
 
     pub async fn rename_thread(
@@ -66,16 +65,14 @@ impl StateOperations {
             return Err(OperationError::Invalid(Fault::new("a title has at least one character")));
         }
         let thread = self.find_thread(id).await?;
-        let renamed = self.store.rename_thread(&self.owner(), thread.id, title).await;
-        renamed.map_err(unusable)?;
+        self.store.rename_thread(&self.owner(), thread.id, title).await?;
         self.thread(&thread.id.to_string()).await
     }
 
     /// Deletes a conversation with all that was said in it.
     pub async fn delete_thread(&self, id: &str) -> Result<ThreadRecord, OperationError> {
         let thread = self.find_thread(id).await?;
-        let deleted = self.store.delete_thread(&self.owner(), thread.id).await;
-        deleted.map_err(unusable)?;
+        self.store.delete_thread(&self.owner(), thread.id).await?;
         Ok(thread.into())
     }
 
@@ -89,10 +86,10 @@ impl StateOperations {
     async fn find_thread(&self, id: &str) -> Result<Thread, OperationError> {
         let (owner, id) = (self.owner(), id.trim().to_ascii_lowercase());
         if let Some(whole) = ThreadId::parse(&id) {
-            let thread = self.store.thread(&owner, whole).await.map_err(unusable)?;
+            let thread = self.store.thread(&owner, whole).await?;
             return thread.ok_or_else(|| unknown(&id));
         }
-        let all = self.store.threads(&owner, "", LISTED_THREADS).await.map_err(unusable)?;
+        let all = self.store.threads(&owner, "", LISTED_THREADS).await?;
         let is_meant =
             |thread: &Thread| id.len() >= LAST_DIGITS && thread.id.to_string().ends_with(&id);
         let mut meant = all.into_iter().filter(is_meant);
@@ -109,8 +106,4 @@ impl StateOperations {
 fn unknown(id: &str) -> OperationError {
     let fault = Fault::new(format!("there is no conversation `{id}`"));
     OperationError::NotFound(fault.with_help("`gatefold threads` lists them"))
-}
-
-fn unusable(error: JournalError) -> OperationError {
-    OperationError::Failed(Fault::of(&error))
 }

@@ -31,7 +31,7 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_dispatch::{Dispatcher, Setup, Source, SourceLogLine, SourceReport};
+use gatefold_dispatch::{Dispatcher, RunId, Setup, Source, SourceLogLine, SourceReport};
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::Server;
@@ -190,6 +190,11 @@ impl App {
     /// The loop that shows tools to a model and answers its calls, for entry points other than MCP.
     pub fn exchange(&self) -> &Arc<Exchange> {
         &self.exchange
+    }
+
+    /// An id for a run that begins now.
+    pub fn next_run_id(&self) -> RunId {
+        RunId::new(self.clock.now(), fastrand::u128(..))
     }
 
     /// The state directory, open.

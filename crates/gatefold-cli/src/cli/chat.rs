@@ -24,6 +24,7 @@ use super::arguments::SharedOptions;
 use super::chosen_model::{ChosenModel, host};
 use super::output::Output;
 use super::stop;
+use conversation::{Conversation, Earlier};
 use interactive::Chat;
 use world::{Stance, World};
 
@@ -47,15 +48,33 @@ pub(crate) struct ChatArguments {
     /// agent's, else `typed`]
     #[arg(long, value_name = "NAME")]
     disclosure: Option<String>,
+    /// Go on with your last conversation
+    #[arg(long = "continue", conflicts_with_all = ["thread", "agent"])]
+    goes_on: bool,
+    /// Go on with this conversation, by its id or the last digits of it: see `gatefold threads`
+    #[arg(long, value_name = "ID", conflicts_with = "agent")]
+    thread: Option<String>,
     /// With the demonstration's sources instead of your own
     #[arg(long, conflicts_with = "agent")]
     demo: bool,
 }
 
 impl ChatArguments {
-    fn stance(&self) -> Stance {
-        let agent = self.agent.as_deref().map(AgentId::new);
-        Stance { agent, disclosure: self.disclosure.clone() }
+    /// A new conversation, or the earlier one that is asked for.
+    async fn conversation(&self, world: &World) -> anyhow::Result<Conversation> {
+        let earlier = match &self.thread {
+            Some(id) => Earlier::Named(id),
+            None if self.goes_on => Earlier::Last,
+            None => {
+                let agent = self.agent.as_deref().map(AgentId::new);
+                return Ok(Conversation::new(&world.app, agent));
+            }
+        };
+        Conversation::resume(&world.app, earlier).await
+    }
+
+    fn stance(&self, conversation: &Conversation) -> Stance {
+        Stance { agent: conversation.agent().cloned(), disclosure: self.disclosure.clone() }
     }
 }
 
@@ -82,13 +101,15 @@ async fn answer(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let world = World::open(asked.demo, shared, environment).await?;
+    let world = Box::pin(World::open(asked.demo, shared, environment)).await?;
     let answered = async {
-        let model = choose(asked, &world).await?;
+        let conversation = asked.conversation(&world).await?;
+        let stance = asked.stance(&conversation);
+        let model = choose(asked, &stance, &world).await?;
         if let (Some(reason), false) = (&model.reason, output.is_json()) {
             output.complain(&introduction(&model, reason));
         }
-        script::run(request, &asked.stance(), &world, &model, output).await
+        script::run(request, conversation, &stance, &world, &model, output).await
     };
     let answered = answered.await;
     world.close().await?;
@@ -101,10 +122,12 @@ async fn talk(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let world = World::open(asked.demo, shared, environment).await?;
+    let world = Box::pin(World::open(asked.demo, shared, environment)).await?;
     let talked = async {
-        let model = choose(asked, &world).await?;
-        let mut chat = Chat::begin(&world, asked.stance(), model, output)?;
+        let conversation = asked.conversation(&world).await?;
+        let stance = asked.stance(&conversation);
+        let model = choose(asked, &stance, &world).await?;
+        let mut chat = Chat::begin(&world, stance, model, conversation, output)?;
         chat.run().await
     };
     let talked = talked.await;
@@ -112,13 +135,17 @@ async fn talk(
     talked
 }
 
-async fn choose(asked: &ChatArguments, world: &World) -> anyhow::Result<ChosenModel> {
-    let (stance, models) = (asked.stance(), world.models());
+async fn choose(
+    asked: &ChatArguments,
+    stance: &Stance,
+    world: &World,
+) -> anyhow::Result<ChosenModel> {
+    let models = world.models();
     // An agent that there is not is told before anything about its model.
-    world.check(&stance)?;
+    world.check(stance)?;
     match &asked.model {
         Some(name) => models.named(name),
-        None => models.usual(world.agent(&stance).as_ref()).await,
+        None => models.usual(world.agent(stance).as_ref()).await,
     }
 }
 

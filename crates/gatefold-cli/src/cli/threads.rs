@@ -13,7 +13,7 @@ use super::table::Table;
 use super::visible::on_one_line;
 use super::{control, session, stop};
 
-/// How many digits of an id are shown: enough to tell a person's conversations apart.
+/// How many digits of an id are shown.
 const SHOWN_DIGITS: usize = 8;
 
 pub(super) async fn run(
@@ -29,11 +29,13 @@ pub(super) async fn run(
             Some(ThreadAct::Show { id, .. }) => show(state, id, output).await,
             Some(ThreadAct::Rename { id, title, .. }) => {
                 let thread = state.rename_thread(id, title).await?;
-                tell(&thread, "renamed", output)
+                tell(&thread, "renamed", output);
+                Ok(())
             }
             Some(ThreadAct::Delete { id, .. }) => {
                 let thread = state.delete_thread(id).await?;
-                tell(&thread, "deleted", output)
+                tell(&thread, "deleted", output);
+                Ok(())
             }
         })
         .await
@@ -51,13 +53,12 @@ async fn list(state: &StateOperations, words: &str, output: &Output) -> anyhow::
     Ok(())
 }
 
-fn tell(thread: &ThreadRecord, what: &str, output: &Output) -> anyhow::Result<()> {
+fn tell(thread: &ThreadRecord, what: &str, output: &Output) {
     if output.is_json() {
         output.json(&json!({ what: thread }));
     } else {
         output.line(&format!("{what}: {}", on_one_line(&thread.title)));
     }
-    Ok(())
 }
 
 async fn show(state: &StateOperations, id: &str, output: &Output) -> anyhow::Result<()> {
@@ -103,6 +104,11 @@ fn said(parts: &[UserPart], start: &str, output: &Output) {
     }
 }
 
+/// So many digits of an id as tell a person's conversations apart.
+pub(super) fn last_digits(id: &str) -> &str {
+    &id[id.len().saturating_sub(SHOWN_DIGITS)..]
+}
+
 /// The lines printed for people.
 fn lines(threads: &[ThreadRecord], style: Style) -> Vec<String> {
     if threads.is_empty() {
@@ -110,7 +116,7 @@ fn lines(threads: &[ThreadRecord], style: Style) -> Vec<String> {
     }
     let mut table = Table::new(&["id", "title", "agent", "last used"]).spare(&[2, 3]);
     for ThreadRecord { id, title, agent, used_at, .. } in threads {
-        let digits = &id[id.len().saturating_sub(SHOWN_DIGITS)..];
+        let digits = last_digits(id);
         let agent = agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let used = used_at.to_string();
         let minute = used.get(..16).unwrap_or(&used).replace('T', " ");

@@ -29,8 +29,14 @@ pub(super) struct CallableAgents {
     source: Arc<AgentSource>,
     models: Arc<ConfiguredModels>,
     clock: Arc<dyn Clock>,
-    /// As it was built last, and for which agents.
-    built: Mutex<Option<(Vec<CallableAgent>, Arc<dyn Source>)>>,
+    built: Mutex<Option<BuiltSource>>,
+}
+
+/// The source as it was built last, and for which agents.
+#[derive(Clone)]
+struct BuiltSource {
+    agents: Vec<CallableAgent>,
+    source: Arc<dyn Source>,
 }
 
 /// The models of the configuration in force.
@@ -56,15 +62,12 @@ impl AgentModels for ConfiguredModels {
 }
 
 impl CallableAgents {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+    /// Agents that make their calls through this exchange.
+    pub(super) fn new(clock: Arc<dyn Clock>, exchange: &Arc<Exchange>) -> Self {
         let models = Arc::<ConfiguredModels>::default();
         let source = Arc::new(AgentSource::new(models.clone(), clock.clone()));
+        source.connect(exchange);
         Self { source, models, clock, built: Mutex::default() }
-    }
-
-    /// Says where agents make their calls.
-    pub(super) fn connect(&self, exchange: &Arc<Exchange>) {
-        self.source.connect(exchange);
     }
 
     /// The source for a configuration, which comes into effect with it. None where no agent can be
@@ -76,12 +79,10 @@ impl CallableAgents {
             return None;
         }
         let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        let same = built.as_ref().filter(|(known, _)| *known == agents);
-        let source = match same {
-            Some((_, source)) => source.clone(),
-            None => self.build(&agents, factory),
-        };
-        *built = Some((agents, source.clone()));
+        let same = built.as_ref().filter(|built| built.agents == agents).cloned();
+        let current = same.unwrap_or_else(|| self.build(agents, factory));
+        let source = current.source.clone();
+        *built = Some(current);
         Some(SourceSetup {
             source,
             kind: AgentSource::KIND,
@@ -93,8 +94,8 @@ impl CallableAgents {
         })
     }
 
-    fn build(&self, agents: &[CallableAgent], factory: &SourceFactory) -> Arc<dyn Source> {
-        self.source.set_agents(agents.to_vec());
+    fn build(&self, agents: Vec<CallableAgent>, factory: &SourceFactory) -> BuiltSource {
+        self.source.set_agents(agents.clone());
         let settings = StatelessSettings {
             domain: agents_domain(),
             config_digest: Digest::new([0; 32]),
@@ -102,7 +103,8 @@ impl CallableAgents {
             known: Some(Arc::new(self.source.manifest())),
         };
         let (manifests, clock) = (factory.manifests(), self.clock.clone());
-        StatelessAdapter::new(self.source.clone(), settings, manifests, clock)
+        let source = StatelessAdapter::new(self.source.clone(), settings, manifests, clock);
+        BuiltSource { agents, source }
     }
 }
 

@@ -146,8 +146,6 @@ impl AppBuilder {
             LearningPorts { past: Arc::new(store.clone()), used: Arc::new(store.clone()) };
         let keeper = results.keeper().clone();
         let exchange = Exchange::keeping(keeper, learning, dispatcher.clone(), disclosures);
-        let callable = CallableAgents::new(clock.clone());
-        callable.connect(&exchange);
         let server = Server::new(exchange.clone(), factory.path().clone());
         let people = Arc::<ConfiguredPeople>::default();
         let admission = match self.authenticator {
@@ -159,11 +157,11 @@ impl AppBuilder {
             None => ClientAdmission::Everybody(people.clone()),
         };
         let app = App {
+            callable: CallableAgents::new(clock.clone(), &exchange),
             dispatcher,
             exchange,
             disclosures: own,
             results,
-            callable,
             server,
             store,
             accounts,
@@ -178,7 +176,8 @@ impl AppBuilder {
             people,
             secured: OnceLock::new(),
         };
-        app.apply(config).await?;
+        // Boxed because the futures that wait for it are moved as a whole.
+        Box::pin(app.apply(config)).await?;
         if let Err(error) = app.exchange.recollect(&Principal::local().tenant()).await {
             tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
         }

@@ -186,10 +186,10 @@ fn agent(
     mut table: Table<'_>,
     known: &RegisteredNames<'_>,
     sources: &[SourceDraft],
-    models: &[&str],
+    known_models: &[&str],
 ) -> Option<AgentConfig> {
     let keys: AgentKeys = table.read().unwrap_or_default();
-    let modes = table.peek("model_config_json").and_then(|field| modes(&field));
+    let shown_as = table.peek("model_config_json").and_then(|field| modes(&field));
     let instructions = keys.instructions.map(|text| text.0).unwrap_or_default();
     let description = keys.description.map(|text| text.0);
     let length = description.as_ref().map_or(0, String::len);
@@ -201,7 +201,7 @@ fn agent(
             field.fault(format!("is longer than {} KiB", limit / 1024), hint);
         }
     }
-    let model = table.peek("model").and_then(|field| ModelChoice::read(&field, models));
+    let model = table.peek("model").and_then(|field| ModelChoice::read(&field, known_models));
     if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
         let hint = "name a group, or remove the agent";
         field.fault("is empty, which would hide the agent from everybody", hint);
@@ -234,7 +234,7 @@ fn agent(
         categories,
         disclosure,
         pinned: keys.pinned.map(pins::pins),
-        modes: modes.unwrap_or_default(),
+        modes: shown_as.unwrap_or_default(),
         is_builder: keys.builder,
     })
 }

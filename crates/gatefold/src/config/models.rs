@@ -273,7 +273,7 @@ fn model(
         parallel_calls: keys.parallel_calls,
         tool_calls: keys.tool_calls.map(|word| word.0).unwrap_or_default(),
         temperature: keys.temperature.map(|own| own.0),
-        extra: extra.map(members).unwrap_or_default(),
+        extra: extra.as_ref().map(members).unwrap_or_default(),
         ..spec
     };
     let context_tokens = keys.context_tokens.map(|count| count.0);
@@ -323,16 +323,14 @@ fn variable_key(variable: &str, field: &Field<'_>) -> Option<Secret> {
 fn key_source(key: &Field<'_>) -> KeySource {
     let Value::Text(text) = key.value() else { return KeySource::File };
     let Some(reference) = references(text).next() else { return KeySource::File };
-    match reference.strip_prefix(SECRET) {
-        Some(name) => KeySource::Secret(name.to_owned()),
-        None => {
-            let name = reference.split_once(":-").map_or(reference, |(name, _)| name);
-            KeySource::Variable(name.to_owned())
-        }
+    if let Some(name) = reference.strip_prefix(SECRET) {
+        return KeySource::Secret(name.to_owned());
     }
+    let name = reference.split_once(":-").map_or(reference, |(name, _)| name);
+    KeySource::Variable(name.to_owned())
 }
 
-fn members(extra: Map<String, Json>) -> Fields {
+fn members(extra: &Map<String, Json>) -> Fields {
     extra.iter().map(|(name, value)| (name.clone(), RawJson::of(value))).collect()
 }
 

@@ -1,17 +1,81 @@
-//! What was said in a chat, and how it is taken back.
+//! What was said in a chat: kept as a thread of runs, gone on with, and taken back.
 
-use gatefold_agent::AgentRun;
-use gatefold_model::{History, Turn, UserMessage};
+use std::sync::Arc;
+
+use gatefold::App;
+use gatefold_agent::{AgentRun, RunJournal, replay_run};
+use gatefold_core::AgentId;
+use gatefold_dispatch::{
+    DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
+};
+use gatefold_model::{History, Turn, UserMessage, UserPart};
+use gatefold_operations::{Asker, StateOperations};
+
+use crate::cli::failure::with_help;
 
 /// What was said so far, and where each thing that the person said stands in it.
-#[derive(Default)]
 pub(super) struct Conversation {
+    app: Arc<App>,
+    owner: DataOwner,
+    agent: Option<AgentId>,
+    /// None until something is said.
+    thread: Option<ThreadId>,
     history: Option<History>,
-    /// How many turns there were before each thing that the person said.
-    said_at: Vec<usize>,
+    said: Vec<Said>,
+}
+
+/// Something that the person said.
+struct Said {
+    /// How many turns there were before it.
+    at: usize,
+    /// The run that answered it.
+    run: RunId,
+}
+
+/// Which conversation is gone on with.
+pub(super) enum Earlier<'a> {
+    Last,
+    /// By its id, or the last digits of it.
+    Named(&'a str),
 }
 
 impl Conversation {
+    pub(super) fn new(app: &Arc<App>, agent: Option<AgentId>) -> Self {
+        let owner = DataOwner::lasting(&app.local_user());
+        let (app, thread, history, said) = (app.clone(), None, None, Vec::new());
+        Self { app, owner, agent, thread, history, said }
+    }
+
+    /// One of the person's earlier ones, with the agent that it was with.
+    pub(super) async fn resume(app: &Arc<App>, earlier: Earlier<'_>) -> anyhow::Result<Self> {
+        let state = StateOperations::of(app, Asker::Operator);
+        let record = match earlier {
+            Earlier::Named(id) => state.thread(id).await?,
+            Earlier::Last => state.threads("").await?.into_iter().next().ok_or_else(|| {
+                with_help("there is no conversation to go on with", "`gatefold chat` begins one")
+            })?,
+        };
+        let mut conversation = Self::new(app, record.agent);
+        let Some(thread) = ThreadId::parse(&record.id) else { return Ok(conversation) };
+        let (store, owner) = (app.store(), conversation.owner);
+        conversation.thread = Some(thread);
+        for run in store.runs_of(&owner, thread).await? {
+            let at = conversation.turns().len();
+            conversation.history =
+                replay_run(store, &owner, run.id, conversation.history.take()).await?;
+            conversation.said.push(Said { at, run: run.id });
+        }
+        Ok(conversation)
+    }
+
+    pub(super) fn agent(&self) -> Option<&AgentId> {
+        self.agent.as_ref()
+    }
+
+    pub(super) fn thread(&self) -> Option<ThreadId> {
+        self.thread
+    }
+
     /// All of it with what the person says now, for a run to answer. It counts only once it is
     /// [answered](Self::keep).
     pub(super) fn with(&self, message: UserMessage) -> History {
@@ -25,31 +89,74 @@ impl Conversation {
         }
     }
 
+    /// The journal of a run that answers what the person says. The first one begins the thread.
+    pub(super) async fn begin_run(
+        &mut self,
+        message: &UserMessage,
+    ) -> anyhow::Result<(RunId, RunJournal)> {
+        let (id, store, owner) = (self.app.next_run_id(), self.app.store(), self.owner);
+        let thread = self.thread.unwrap_or(ThreadId::of(id));
+        if self.thread.is_none() {
+            let (title, agent) = (title(message), self.agent.clone());
+            store.begin_thread(NewThread { id: thread, owner, title, agent }).await?;
+            self.thread = Some(thread);
+        }
+        let subject = self.agent.as_ref().map(ToString::to_string).unwrap_or_default();
+        let kind = RunKind::Agent;
+        let new = NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) };
+        store.begin(new).await?;
+        Ok((id, RunJournal::new(Arc::new(store.clone()), id)))
+    }
+
     /// Takes over what a run made of it. Returns whether there was anything: a message that nobody
     /// answered is left out, because it would be said twice.
-    pub(super) fn keep(&mut self, run: AgentRun) -> bool {
-        let before = self.turns().len();
+    pub(super) async fn keep(&mut self, id: RunId, run: AgentRun) -> anyhow::Result<bool> {
+        let at = self.turns().len();
         let history = run.into_history();
         let is_answered =
-            history.turns().iter().skip(before).any(|turn| matches!(turn, Turn::Round(_)));
+            history.turns().iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)));
         if is_answered {
-            self.said_at.push(before);
+            self.said.push(Said { at, run: id });
             self.history = Some(history);
+        } else {
+            self.forget(id).await?;
         }
-        is_answered
+        Ok(is_answered)
     }
 
     /// Takes back the last thing that the person said, with all that followed. Returns whether there
     /// was one.
-    pub(super) fn undo(&mut self) -> bool {
-        let Some(at) = self.said_at.pop() else { return false };
+    pub(super) async fn undo(&mut self) -> anyhow::Result<bool> {
+        let Some(Said { at, run }) = self.said.pop() else { return Ok(false) };
         let kept = self.turns()[..at].to_vec();
         // Nothing is left before the first.
         self.history = History::try_from(kept).ok();
-        true
+        self.forget(run).await?;
+        Ok(true)
+    }
+
+    /// Deletes a run, and the thread with its last one.
+    async fn forget(&mut self, run: RunId) -> anyhow::Result<()> {
+        let (store, owner) = (self.app.store(), self.owner);
+        store.delete_run(&owner, run).await?;
+        if self.said.is_empty()
+            && let Some(thread) = self.thread.take()
+        {
+            store.delete_thread(&owner, thread).await?;
+        }
+        Ok(())
     }
 
     pub(super) fn turns(&self) -> &[Turn] {
         self.history.as_ref().map(History::turns).unwrap_or_default()
     }
+}
+
+/// The first line of what was said first.
+fn title(message: &UserMessage) -> String {
+    let text = message.parts().iter().find_map(|part| match part {
+        UserPart::Text(text) => text.lines().map(str::trim).find(|line| !line.is_empty()),
+        UserPart::Image(_) => None,
+    });
+    text.unwrap_or("an image").to_owned()
 }

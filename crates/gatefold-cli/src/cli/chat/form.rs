@@ -146,10 +146,10 @@ fn choices(field: &Value) -> Vec<(String, String)> {
         };
         return titled.iter().filter_map(choice).collect();
     }
-    let titles = &field["enumNames"];
+    let names = &field["enumNames"];
     let values = field["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let choice = |(at, value): (usize, &str)| {
-        (value.to_owned(), on_one_line(titles[at].as_str().unwrap_or(value)))
+        (value.to_owned(), on_one_line(names[at].as_str().unwrap_or(value)))
     };
     values.enumerate().map(choice).collect()
 }

@@ -15,6 +15,7 @@ use crate::cli::chosen_model::{ChosenModel, host};
 use crate::cli::output::Output;
 use crate::cli::stop::{INTERRUPTED, Signals};
 use crate::cli::table::{Table, number_of};
+use crate::cli::threads::last_digits;
 
 use super::command::{COMMANDS, Command};
 use super::conversation::Conversation;
@@ -49,6 +50,7 @@ impl<'w> Chat<'w> {
         world: &'w World,
         stance: Stance,
         model: ChosenModel,
+        conversation: Conversation,
         output: &'w Output,
     ) -> anyhow::Result<Self> {
         let reader = Reader::of_stdin();
@@ -62,7 +64,7 @@ impl<'w> Chat<'w> {
             stance,
             model,
             tools,
-            conversation: Conversation::default(),
+            conversation,
             reader,
             peer,
             questions,
@@ -80,6 +82,18 @@ impl<'w> Chat<'w> {
         let reason = self.model.reason.as_deref().unwrap_or("you asked for it");
         self.output.line(&introduction(&self.model, reason));
         self.output.line(&self.output.style().faint("`/help` lists what else you can do"));
+        let code = self.take_lines().await?;
+        if let Some(thread) = self.conversation.thread() {
+            let line = format!(
+                "`gatefold chat --thread {}` goes on with this",
+                last_digits(&thread.to_string())
+            );
+            self.output.line(&self.output.style().faint(&line));
+        }
+        Ok(code)
+    }
+
+    async fn take_lines(&mut self) -> anyhow::Result<ExitCode> {
         loop {
             let input = tokio::select! {
                 biased;
@@ -126,7 +140,7 @@ impl<'w> Chat<'w> {
             Command::Model(Some(name)) => self.go_on_with(name),
             Command::Tools => self.report(self.list_tools().await),
             Command::Context => self.report(self.count().await),
-            Command::Undo => self.undo(),
+            Command::Undo => self.undo().await,
             Command::Help => self.help(),
             Command::Quit => return Ok(Some(ExitCode::SUCCESS)),
             Command::Unknown(line) => {
@@ -141,12 +155,14 @@ impl<'w> Chat<'w> {
 
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
+        let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
         let screen = Screen::new(self.output, self.model.origin());
         let limits = limits::of(&self.model, &self.tools).await?;
         let cancel = CancellationToken::new();
         let driver = Driver::new(&self.model.client, &self.tools)
             .with_watcher(&screen)
+            .with_journal(journal)
             .with_cancellation(cancel.clone());
         let mut driving = pin!(driver.drive(history, limits));
         let run = loop {
@@ -182,7 +198,7 @@ impl<'w> Chat<'w> {
         };
         screen.end_line();
         let end = run.end_state().cloned();
-        let is_kept = self.conversation.keep(run);
+        let is_kept = self.conversation.keep(id, run).await?;
         self.tell_end(end.as_ref(), is_kept);
         Ok(None)
     }
@@ -212,10 +228,12 @@ impl<'w> Chat<'w> {
         }
     }
 
-    fn undo(&mut self) {
-        let did = self.conversation.undo();
-        let text = if did { "taken back" } else { "there is nothing to take back" };
-        self.output.line(text);
+    async fn undo(&mut self) {
+        match self.conversation.undo().await {
+            Ok(true) => self.output.line("taken back"),
+            Ok(false) => self.output.line("there is nothing to take back"),
+            Err(error) => self.output.error(&format!("{error:#}")),
+        }
     }
 
     fn help(&self) {
@@ -271,7 +289,8 @@ impl<'w> Chat<'w> {
         }
         self.stance = stance;
         self.tools = tools;
-        self.conversation = Conversation::default();
+        let agent = self.stance.agent.clone();
+        self.conversation = Conversation::new(&self.world.app, agent);
         let model = &self.model.config.name;
         self.output.line(&match &self.stance.agent {
             Some(agent) => format!("a new conversation with `{agent}`, by the model `{model}`"),

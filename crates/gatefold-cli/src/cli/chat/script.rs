@@ -5,13 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use gatefold_agent::{AgentEvent, AgentRun, Driver, RunEnd, RunWatcher};
-use gatefold_model::{History, Origin, UserMessage};
+use gatefold_model::{Origin, UserMessage};
 use serde_json::json;
 
 use crate::cli::chosen_model::ChosenModel;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 
+use super::conversation::Conversation;
 use super::limits;
 use super::screen::FALLBACK;
 use super::tools::{CallLines, ChatTools};
@@ -37,6 +38,7 @@ pub(super) fn request(prompt: &str) -> anyhow::Result<String> {
 
 pub(super) async fn run(
     request: &str,
+    mut conversation: Conversation,
     stance: &Stance,
     world: &World,
     model: &ChosenModel,
@@ -49,9 +51,11 @@ pub(super) async fn run(
     world.learn(output).await;
     let limits = limits::of(model, &tools).await?;
     let watcher = Commentary { output, origin: model.origin() };
-    let driver = Driver::new(&model.client, &tools).with_watcher(&watcher);
-    let run = driver.drive(History::new(message), limits).await?;
-    report(&run, stance, model, &tools, output)
+    let (id, journal) = conversation.begin_run(&message).await?;
+    let driver = Driver::new(&model.client, &tools).with_watcher(&watcher).with_journal(journal);
+    let run = driver.drive(conversation.with(message), limits).await?;
+    conversation.keep(id, run.clone()).await?;
+    report(&run, &conversation, model, &tools, output)
 }
 
 /// What a model says before its answer, on standard error.
@@ -76,7 +80,7 @@ impl RunWatcher for Commentary<'_> {
 
 fn report(
     run: &AgentRun,
-    stance: &Stance,
+    conversation: &Conversation,
     model: &ChosenModel,
     tools: &ChatTools<'_>,
     output: &Output,
@@ -98,7 +102,8 @@ fn report(
             "answer": answer,
             "ended": ended,
             "model": model.config.name,
-            "agent": stance.agent,
+            "agent": conversation.agent(),
+            "thread": conversation.thread().map(|thread| thread.to_string()),
             "answers": run.answers(),
             "tokens": run.tokens(),
             "calls": tools.made(),

@@ -85,10 +85,10 @@ impl ChatTools<'_> {
         result
     }
 
-    fn tell(&self, tool: &str, outcome: String, took: Duration) {
+    fn tell(&self, tool: &str, outcome: String, time: Duration) {
         let style = self.output.style();
         let painted = if outcome == "done" { style.good("done") } else { style.bad(&outcome) };
-        let line = format!("{} {tool} {painted}, {} ms", style.faint("call"), took.as_millis());
+        let line = format!("{} {tool} {painted}, {} ms", style.faint("call"), time.as_millis());
         match self.lines {
             CallLines::Stdout => self.output.line(&line),
             CallLines::Stderr => self.output.complain(&line),
@@ -96,7 +96,7 @@ impl ChatTools<'_> {
         }
         let mut made = lock(&self.made);
         if made.len() < MADE_CALLS {
-            made.push(MadeCall { tool: tool.to_owned(), outcome, ms: took.as_millis() });
+            made.push(MadeCall { tool: tool.to_owned(), outcome, ms: time.as_millis() });
         }
     }
 

@@ -70,13 +70,11 @@ impl World {
     }
 
     pub(super) async fn close(self) -> anyhow::Result<()> {
-        match self.demo {
-            Some(demo) => demo.close().await,
-            None => {
-                self.app.close().await;
-                Ok(())
-            }
+        if let Some(demo) = self.demo {
+            return demo.close().await;
         }
+        self.app.close().await;
+        Ok(())
     }
 
     pub(super) fn models(&self) -> ModelChooser<'_> {
