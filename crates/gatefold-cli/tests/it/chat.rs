@@ -118,10 +118,11 @@ fn a_script_may_have_it_all_as_json() {
     let mut printed = ran.json();
     let call = &mut printed["calls"][0];
     assert!(call["ms"].take().is_u64());
+    assert!(printed["thread"].take().is_string());
     assert_eq!(
         printed,
         json!({
-            "answer": "All are\ncounted.", "ended": "answered", "model": "fast", "agent": null,
+            "answer": "All are\ncounted.", "ended": "answered", "model": "fast", "agent": null, "thread": null,
             "answers": 2, "tokens": 200,
             "calls": [{ "tool": "issues__count_issues", "outcome": "done", "ms": null }],
         })

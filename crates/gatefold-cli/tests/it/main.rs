@@ -59,6 +59,7 @@ mod surface;
 mod takeover;
 mod tasks;
 mod terminal;
+mod threads;
 mod tls;
 mod unread;
 mod used;

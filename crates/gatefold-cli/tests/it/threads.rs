@@ -1,0 +1,105 @@
+//! Conversations that outlive the process: gone on with, taken back, listed, renamed and deleted.
+
+use gatefold_testkit::model::{Move, ScriptedModel};
+use serde_json::{Value, json};
+
+use crate::chat::section;
+use crate::process::{run, run_with_input};
+use crate::scratch::Scratch;
+
+/// Says how often a person has spoken, and what they said last.
+fn counting() -> ScriptedModel {
+    ScriptedModel::start(|prompt| {
+        let whole: Value = serde_json::from_str(prompt.request()).unwrap();
+        let messages = whole["messages"].as_array().unwrap().iter();
+        let said = messages.filter(|message| message["role"] == "user");
+        Move::say(&format!("That was request {}.", said.count()))
+    })
+}
+
+fn scratch(model: &ScriptedModel) -> Scratch {
+    let scratch = Scratch::new();
+    let agent = "[agents.clerk]\ndescription = 'Answers'\n";
+    scratch.write("gatefold.toml", format!("{}{agent}", section("m", "openai-chat", model, "")));
+    scratch
+}
+
+fn ask(scratch: &Scratch, args: &[&str]) -> Value {
+    let all = [&["chat", "--json"], args].concat();
+    let asked = run_with_input(scratch, &all, "");
+    serde_json::from_str(&asked.stdout).unwrap_or_else(|_| panic!("{}", asked.stderr))
+}
+
+fn threads(scratch: &Scratch) -> Vec<Value> {
+    let listed = run(scratch, &["threads", "--json"]).json();
+    listed["threads"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_conversation_goes_on_in_another_process() {
+    let model = counting();
+    let scratch = scratch(&model);
+    let first = ask(&scratch, &["--agent", "clerk", "-p", "Remember 7.\nAnd more."]);
+    assert_eq!(first["answer"], "That was request 1.");
+    let second = ask(&scratch, &["-p", "Something else."]);
+    assert_eq!(second["answer"], "That was request 1.");
+    let id = first["thread"].as_str().unwrap();
+    let again = ask(&scratch, &["--thread", &id[26..], "-p", "What was it?"]);
+    assert_eq!((&again["answer"], &again["thread"]), (&json!("That was request 2."), &json!(id)));
+    assert_eq!(again["agent"], "clerk");
+    // It is the last one now.
+    let last = ask(&scratch, &["--continue", "-p", "And now?"]);
+    assert_eq!((&last["answer"], &last["thread"]), (&json!("That was request 3."), &json!(id)));
+
+    let all = threads(&scratch);
+    let shown: Vec<_> = all.iter().map(|one| (&one["title"], &one["agent"])).collect();
+    let expected =
+        [(json!("Remember 7."), json!("clerk")), (json!("Something else."), json!(null))];
+    assert_eq!(shown, expected.each_ref().map(|(title, agent)| (title, agent)));
+    let told = run(&scratch, &["threads", "show", &id[26..]]);
+    assert!(told.stdout.contains("> Remember 7.\n> And more.\n"), "{}", told.stdout);
+    assert!(told.stdout.contains("That was request 3."), "{}", told.stdout);
+}
+
+#[test]
+fn a_conversation_is_renamed_searched_and_deleted() {
+    let model = counting();
+    let scratch = scratch(&model);
+    let id = ask(&scratch, &["-p", "First."])["thread"].as_str().unwrap().to_owned();
+    ask(&scratch, &["-p", "Second."]);
+    let renamed = run(&scratch, &["threads", "rename", &id, "Orders of May"]);
+    assert_eq!((renamed.code, renamed.stdout.as_str()), (Some(0), "renamed: Orders of May\n"));
+    let found = run(&scratch, &["threads", "--search", "orders"]);
+    assert!(found.stdout.contains("Orders of May") && !found.stdout.contains("Second"));
+    let deleted = run(&scratch, &["threads", "delete", &id]);
+    assert_eq!((deleted.code, deleted.stdout.as_str()), (Some(0), "deleted: Orders of May\n"));
+    assert_eq!(threads(&scratch).len(), 1);
+    for gone in [["threads", "show"], ["threads", "delete"], ["chat", "--thread"]] {
+        let refused = run_with_input(&scratch, &[&gone[..], &[&id]].concat(), "");
+        assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+        assert!(refused.stderr.contains("there is no conversation"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn what_is_taken_back_or_never_answered_is_not_kept() {
+    let model = ScriptedModel::start(|prompt| {
+        if prompt.request().contains("Fail") {
+            Move::Fail("400 Bad Request", "", "{}")
+        } else {
+            Move::say("Yes.")
+        }
+    });
+    let scratch = scratch(&model);
+    let talked = run_with_input(&scratch, &["chat"], "One.\nTwo.\n/undo\nFail.\n");
+    let id = threads(&scratch)[0]["id"].as_str().unwrap().to_owned();
+    let hint = format!("`gatefold chat --thread {}` goes on with this", &id[24..]);
+    assert!(talked.stdout.contains(&hint), "{}", talked.stdout);
+    let told = run(&scratch, &["threads", "show", &id]).stdout;
+    assert!(told.contains("> One.") && !told.contains("Two.") && !told.contains("Fail."), "{told}");
+
+    run_with_input(&scratch, &["chat"], "Fail.\n");
+    run_with_input(&scratch, &["chat"], "Three.\n/undo\n");
+    assert_eq!(threads(&scratch).len(), 1);
+    assert!(run(&scratch, &["threads", "--search", "Three"]).stdout.contains("no conversations"));
+}
