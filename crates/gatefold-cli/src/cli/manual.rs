@@ -25,7 +25,7 @@ const GROUPS: [(&str, &[&str]); 7] = [
         "Look",
         &[
             "check", "doctor", "status", "calls", "logs", "tools", "skills", "surface", "queries",
-            "eval",
+            "threads", "eval",
         ],
     ),
     ("Shell", &["completions", "man", "help"]),
