@@ -15,17 +15,18 @@ use super::output::terminal_width;
 use super::prose::wrapped;
 
 /// Commands by what people want to do.
-const GROUPS: [(&str, &[&str]); 7] = [
+const GROUPS: [(&str, &[&str]); 8] = [
     ("Try it", &["demo"]),
     ("Set up", &["init", "import", "connect", "disconnect", "secret", "index", "model", "config"]),
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
     ("Sign in", &["login", "logout", "accounts", "token", "user"]),
     ("Run", &["serve", "stdio", "approvals"]),
+    ("Talk", &["chat", "threads", "models"]),
     (
         "Look",
         &[
             "check", "doctor", "status", "calls", "logs", "tools", "skills", "surface", "queries",
-            "threads", "eval",
+            "eval",
         ],
     ),
     ("Shell", &["completions", "man", "help"]),
