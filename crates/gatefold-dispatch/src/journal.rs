@@ -10,7 +10,7 @@ use crate::{DataOwner, ThreadId};
 
 /// The most events of a run, and the most bytes of one.
 pub const RUN_EVENTS: u64 = 20_000;
-pub const RUN_EVENT_BYTES: usize = 1024 * 1024;
+pub const RUN_EVENT_BYTES: usize = 6 * 1024 * 1024;
 
 /// One execution of an agent or a workflow. Ids begin with their time, so later runs have larger ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -100,6 +100,8 @@ pub struct RunEvent {
 pub enum JournalError {
     #[error("there is no such run")]
     UnknownRun,
+    #[error("there is no such conversation any more")]
+    UnknownThread,
     #[error("the run has ended")]
     RunEnded,
     #[error("somebody else has written to the run: its last event is {last}")]
@@ -120,6 +122,7 @@ pub type Journaled<'a, T> = BoxFuture<'a, Result<T, JournalError>>;
 /// A run has one writer. It says which event it wrote last, so a second one, after a crash that was
 /// none, adds nothing.
 pub trait Journal: Send + Sync + 'static {
+    /// Fails if the run belongs to a thread and its owner has none of this id.
     fn begin(&self, run: NewRun) -> Journaled<'_, ()>;
 
     /// Adds events behind the one with the number `last`, all or none, and answers with the number of the

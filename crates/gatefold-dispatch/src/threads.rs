@@ -59,7 +59,7 @@ pub trait Threads: Send + Sync + 'static {
         thread: ThreadId,
     ) -> Journaled<'a, Option<Thread>>;
 
-    /// The threads with these words in their titles, the last used first.
+    /// The threads with all of these words in their titles, the last used first.
     fn threads<'a>(
         &'a self,
         owner: &'a DataOwner,
@@ -67,7 +67,7 @@ pub trait Threads: Send + Sync + 'static {
         limit: u32,
     ) -> Journaled<'a, Vec<Thread>>;
 
-    /// The runs of a thread, the first one first.
+    /// The runs of a thread, the first one first; of very many the last ones.
     fn runs_of<'a>(&'a self, owner: &'a DataOwner, thread: ThreadId) -> Journaled<'a, Vec<Run>>;
 
     /// Whether there is such a thread.
@@ -81,6 +81,7 @@ pub trait Threads: Send + Sync + 'static {
     /// Deletes a thread with its runs. Whether there was one.
     fn delete_thread<'a>(&'a self, owner: &'a DataOwner, thread: ThreadId) -> Journaled<'a, bool>;
 
-    /// Deletes one run with its events, as if it had not been. Whether there was one.
+    /// Deletes one run with its events, as if it had not been, and its thread with the last one. Whether there
+    /// was one.
     fn delete_run<'a>(&'a self, owner: &'a DataOwner, run: RunId) -> Journaled<'a, bool>;
 }

@@ -46,37 +46,30 @@ const LIST: &str = "SELECT * FROM runs WHERE owner = ?1 AND id < ?2 ORDER BY id 
 const EVENTS: &str = "
     SELECT * FROM run_events WHERE run = ?1 AND number > ?2 ORDER BY number LIMIT ?3";
 
-/// Each takes the time before which runs have ended, and the number of rows for one step.
+/// Each takes a time and the number of rows for one step. What has ended before then is deleted, but a conversation
+/// as a whole: once none of its runs has begun since.
 pub(crate) const PRUNE_EVENTS: &str = "
     DELETE FROM run_events WHERE rowid IN (
         SELECT run_events.rowid FROM run_events JOIN runs ON runs.id = run_events.run
-        WHERE runs.ended_at < ?1 LIMIT ?2
+        WHERE (runs.thread IS NULL AND runs.ended_at < ?1)
+            OR runs.thread IN (SELECT id FROM threads WHERE used_at < ?1)
+        LIMIT ?2
     )";
 pub(crate) const PRUNE_RUNS: &str = "
-    DELETE FROM runs WHERE id IN (SELECT id FROM runs WHERE ended_at < ?1 LIMIT ?2)";
+    DELETE FROM runs WHERE id IN (
+        SELECT id FROM runs
+        WHERE (thread IS NULL AND ended_at < ?1)
+            OR thread IN (SELECT id FROM threads WHERE used_at < ?1)
+        LIMIT ?2
+    )";
 
 impl Journal for Store {
     fn begin(&self, run: NewRun) -> Journaled<'_, ()> {
         Box::pin(async move {
             let store = self.inner();
-            let query = sqlx::query(BEGIN)
-                .bind(run.id.to_string())
-                .bind(run.owner.as_bytes())
-                .bind(kind_text(run.kind))
-                .bind(&run.subject)
-                .bind(run.parent.map(|parent| parent.to_string()))
-                .bind(millis(store.now()))
-                .bind(run.thread.map(|thread| thread.to_string()));
-            let mut connection = store.connection().await;
-            let begun = query.execute(&mut *connection).await;
-            begun.map_err(|source| unusable(store, source))?;
-            let Some(thread) = run.thread else { return Ok(()) };
-            let query = sqlx::query(threads::USE)
-                .bind(run.owner.as_bytes())
-                .bind(thread.to_string())
-                .bind(millis(store.now()));
-            let used = query.execute(&mut *connection).await;
-            used.map(drop).map_err(|source| unusable(store, source))
+            let begun = begin(&mut *store.connection().await, &run, store.now()).await;
+            let has_begun = begun.map_err(|source| unusable(store, source))?;
+            has_begun.then_some(()).ok_or(JournalError::UnknownThread)
         })
     }
 
@@ -189,6 +182,39 @@ impl Journal for Store {
             }
         })
     }
+}
+
+/// Whether the run has begun: there is the thread that it belongs to, if it belongs to one.
+async fn begin(
+    connection: &mut SqliteConnection,
+    run: &NewRun,
+    now: Timestamp,
+) -> sqlx::Result<bool> {
+    let thread = run.thread.map(|thread| thread.to_string());
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    if let Some(thread) = &thread {
+        let used = sqlx::query(threads::USE)
+            .bind(run.owner.as_bytes())
+            .bind(thread)
+            .bind(millis(now))
+            .execute(&mut *transaction)
+            .await?;
+        if used.rows_affected() == 0 {
+            return Ok(false);
+        }
+    }
+    sqlx::query(BEGIN)
+        .bind(run.id.to_string())
+        .bind(run.owner.as_bytes())
+        .bind(kind_text(run.kind))
+        .bind(&run.subject)
+        .bind(run.parent.map(|parent| parent.to_string()))
+        .bind(millis(now))
+        .bind(thread)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(true)
 }
 
 /// Whether the events were added: nobody else has written, and the run goes on.

@@ -11,6 +11,9 @@ use crate::Store;
 use crate::database::millis;
 use crate::runs::{READ, moment, read_run, unreadable, unusable};
 
+/// How many threads are looked through, the last used ones.
+const LISTED: u32 = 10_000;
+
 const BEGIN: &str = "
     INSERT INTO threads (id, owner, title, agent, began_at, used_at)
     VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
@@ -18,10 +21,10 @@ const BEGIN: &str = "
 const ONE: &str = "SELECT * FROM threads WHERE owner = ?1 AND id = ?2";
 
 const LIST: &str = "
-    SELECT * FROM threads WHERE owner = ?1 AND instr(lower(title), lower(?2)) > 0
-    ORDER BY used_at DESC, id DESC LIMIT ?3";
+    SELECT * FROM threads WHERE owner = ?1 ORDER BY used_at DESC, id DESC LIMIT ?2";
 
-const RUNS: &str = "SELECT * FROM runs WHERE owner = ?1 AND thread = ?2 ORDER BY id LIMIT ?3";
+/// The last ones, the last first.
+const RUNS: &str = "SELECT * FROM runs WHERE owner = ?1 AND thread = ?2 ORDER BY id DESC LIMIT ?3";
 
 const RENAME: &str = "UPDATE threads SET title = ?3 WHERE owner = ?1 AND id = ?2";
 
@@ -31,8 +34,10 @@ const DELETE: [&str; 3] = [
     "DELETE FROM runs WHERE owner = ?1 AND thread = ?2",
     "DELETE FROM threads WHERE owner = ?1 AND id = ?2",
 ];
-const DELETE_RUN: [&str; 2] = [
+const DELETE_RUN: [&str; 3] = [
     "DELETE FROM run_events WHERE run IN (SELECT id FROM runs WHERE owner = ?1 AND id = ?2)",
+    "DELETE FROM threads WHERE id IN (SELECT thread FROM runs WHERE owner = ?1 AND id = ?2)
+        AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread = threads.id AND runs.id <> ?2)",
     "DELETE FROM runs WHERE owner = ?1 AND id = ?2",
 ];
 
@@ -41,7 +46,11 @@ pub(crate) const USE: &str = "UPDATE threads SET used_at = ?3 WHERE owner = ?1 A
 
 /// Those whose runs are gone. Takes the time before which they were used, and the number of rows for one step.
 pub(crate) const PRUNE: &str = "
-    DELETE FROM threads WHERE id IN (SELECT id FROM threads WHERE used_at < ?1 LIMIT ?2)";
+    DELETE FROM threads WHERE id IN (
+        SELECT id FROM threads
+        WHERE used_at < ?1 AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.thread = threads.id)
+        LIMIT ?2
+    )";
 
 impl Threads for Store {
     fn begin_thread(&self, thread: NewThread) -> Journaled<'_, ()> {
@@ -80,11 +89,17 @@ impl Threads for Store {
     ) -> Journaled<'a, Vec<Thread>> {
         Box::pin(async move {
             let store = self.inner();
-            let query =
-                sqlx::query(LIST).bind(owner.as_bytes()).bind(words.trim()).bind(limit.min(READ));
+            let query = sqlx::query(LIST).bind(owner.as_bytes()).bind(LISTED);
             let rows = query.fetch_all(&mut *store.connection().await).await;
-            let threads = rows.and_then(|rows| rows.iter().map(read_thread).collect());
-            threads.map_err(|source| unusable(store, source))
+            let threads: sqlx::Result<Vec<_>> =
+                rows.and_then(|rows| rows.iter().map(read_thread).collect());
+            let threads = threads.map_err(|source| unusable(store, source))?.into_iter();
+            let words = words.to_lowercase();
+            let has_all = |thread: &Thread| {
+                let title = thread.title.to_lowercase();
+                words.split_whitespace().all(|word| title.contains(word))
+            };
+            Ok(threads.filter(has_all).take(limit as usize).collect())
         })
     }
 
@@ -94,7 +109,7 @@ impl Threads for Store {
             let query =
                 sqlx::query(RUNS).bind(owner.as_bytes()).bind(thread.to_string()).bind(READ);
             let rows = query.fetch_all(&mut *store.connection().await).await;
-            let runs = rows.and_then(|rows| rows.iter().map(read_run).collect());
+            let runs = rows.and_then(|rows| rows.iter().rev().map(read_run).collect());
             runs.map_err(|source| unusable(store, source))
         })
     }

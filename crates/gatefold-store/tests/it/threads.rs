@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use gatefold_core::{AgentId, ManualClock, Principal, UserId};
 use gatefold_dispatch::{
-    DataOwner, Journal as _, NewRun, NewRunEvent, NewThread, RunId, RunKind, RunOutcome,
-    THREAD_TITLE, Thread, ThreadId, Threads as _,
+    DataOwner, Journal as _, JournalError, NewRun, NewRunEvent, NewThread, RunId, RunKind,
+    RunOutcome, THREAD_TITLE, Thread, ThreadId, Threads as _,
 };
 use gatefold_store::{Retention, Store, StoreOptions};
 use serde_json::value::RawValue;
@@ -32,18 +32,21 @@ async fn begin(store: &Store, user: &str, number: u128, title: &str) -> ThreadId
 }
 
 async fn add_run(store: &Store, user: &str, number: u128, thread: ThreadId) {
-    let new = NewRun {
-        id: run(number),
-        owner: owner(user),
-        kind: RunKind::Agent,
-        subject: "clerk".to_owned(),
-        parent: None,
-        thread: Some(thread),
-    };
-    store.begin(new).await.unwrap();
+    begin_run(store, user, number, thread).await.unwrap();
     let json = RawValue::from_string("1".to_owned()).unwrap();
     store.append(run(number), 0, vec![NewRunEvent { kind: "agent", json }]).await.unwrap();
     store.end(run(number), 1, RunOutcome::Done).await.unwrap();
+}
+
+async fn begin_run(
+    store: &Store,
+    user: &str,
+    number: u128,
+    thread: ThreadId,
+) -> Result<(), JournalError> {
+    let (id, owner, kind) = (run(number), owner(user), RunKind::Agent);
+    let subject = "clerk".to_owned();
+    store.begin(NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) }).await
 }
 
 async fn titles(store: &Store, user: &str, words: &str) -> Vec<String> {
@@ -66,7 +69,7 @@ async fn the_threads_of_a_person_are_found_by_their_words_the_last_used_first() 
     clock.advance(Duration::from_secs(1));
     begin(&store, "ann", 3, "Refunds").await;
     assert_eq!(titles(&store, "ann", "").await, ["Refunds", "Orders of May"]);
-    assert_eq!(titles(&store, "ann", "ORDERS").await, ["Orders of May"]);
+    assert_eq!(titles(&store, "ann", "may ORDERS").await, ["Orders of May"]);
     assert_eq!(titles(&store, "ann", "%").await, [] as [&str; 0]);
 
     clock.advance(Duration::from_secs(1));
@@ -89,6 +92,8 @@ async fn a_thread_is_its_persons_alone() {
     assert!(!store.rename_thread(&bea, thread, "Mine").await.unwrap());
     assert!(!store.delete_run(&bea, run(1)).await.unwrap());
     assert!(!store.delete_thread(&bea, thread).await.unwrap());
+    let refused = begin_run(&store, "bea", 2, thread).await;
+    assert!(matches!(refused, Err(JournalError::UnknownThread)), "{refused:?}");
     assert_eq!(titles(&store, "ann", "").await, ["Orders"]);
     assert_eq!(store.events(&owner("ann"), run(1), 0, 10).await.unwrap().len(), 1);
 }
@@ -106,6 +111,9 @@ async fn what_is_deleted_is_gone_with_its_events() {
     assert!(store.delete_run(&ann, run(2)).await.unwrap());
     assert_eq!(runs(&store, "ann", thread).await, [run(1)]);
     assert!(store.events(&ann, run(2), 0, 10).await.is_err());
+    let other = begin(&store, "ann", 3, "Alone").await;
+    assert!(store.delete_run(&ann, run(3)).await.unwrap());
+    assert_eq!(store.thread(&ann, other).await.unwrap(), None, "it went with its last run");
     assert!(store.delete_thread(&ann, thread).await.unwrap());
     assert_eq!(store.run(&ann, run(1)).await.unwrap(), None);
     assert!(!store.delete_thread(&ann, thread).await.unwrap());
@@ -120,10 +128,15 @@ async fn an_old_thread_goes_with_its_runs() {
     let options = StoreOptions { retention, ..at(&clock) };
     let store = Store::open(directory.path(), options).await.unwrap();
     begin(&store, "ann", 1, "Old").await;
+    let broken_off = ThreadId::of(run(1));
+    begin_run(&store, "ann", 4, broken_off).await.unwrap();
     let used = begin(&store, "ann", 2, "Used").await;
     clock.advance(2 * day);
     add_run(&store, "ann", 3, used).await;
     store.prune().await.unwrap();
     assert_eq!(titles(&store, "ann", "").await, ["Used"]);
-    assert_eq!(runs(&store, "ann", used).await, [run(3)]);
+    assert_eq!(runs(&store, "ann", used).await, [run(2), run(3)], "it is kept as a whole");
+    for gone in [1, 4] {
+        assert_eq!(store.run(&owner("ann"), run(gone)).await.unwrap(), None);
+    }
 }
