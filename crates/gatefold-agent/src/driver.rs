@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use gatefold_dispatch::{Journal, JournalError, RUN_EVENT_BYTES, RunId, RunOutcome};
+use gatefold_dispatch::{Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome};
 use gatefold_model::{
     Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
     ToolResult, UserPart,
@@ -17,9 +17,6 @@ use crate::replay;
 use crate::{
     AgentEvent, AgentRun, AgentTools, Budget, Effect, RunEnd, RunLimits, Shortage, ToolUse,
 };
-
-/// What a result that is written into a journal may take of an event, so that the rest fits.
-const JOURNALED_RESULT_BYTES: usize = RUN_EVENT_BYTES / 2;
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
 pub struct Driver<'a> {
@@ -163,8 +160,8 @@ impl<'a> Driver<'a> {
         let event = match &self.journal {
             None => event,
             Some(RunJournal { journal, run }) => {
-                let event = fit_into_journal(event);
-                let events = vec![replay::event(&event)];
+                let (event, written_event) = fit_into_journal(event);
+                let events = vec![written_event];
                 *written = journal.append(*run, *written, events).await?;
                 event
             }
@@ -249,21 +246,20 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// An event that a journal takes. The run takes the same one, so that its journal says what happened.
-fn fit_into_journal(mut event: AgentEvent) -> AgentEvent {
-    if let AgentEvent::Returned { result, .. } = &mut event {
-        let mut room = JOURNALED_RESULT_BYTES;
-        for part in &mut result.parts {
-            let bytes = match part {
-                // Escaped, a text takes up to six times its length.
-                UserPart::Text(text) => serde_json::to_string(text).map_or(0, |text| text.len()),
-                UserPart::Image(image) => image.bytes().len() / 3 * 4,
-            };
-            match room.checked_sub(bytes) {
-                Some(left) => room = left,
-                None => *part = UserPart::Text(format!("[{bytes} bytes, too many to be kept]")),
-            }
-        }
+/// An event that a journal takes, and how it is written. The run takes the same one, so that its journal
+/// says what happened.
+fn fit_into_journal(mut event: AgentEvent) -> (AgentEvent, NewRunEvent) {
+    let written = replay::event(&event);
+    let bytes = written.json.get().len();
+    if bytes <= RUN_EVENT_BYTES {
+        return (event, written);
     }
-    event
+    if let AgentEvent::Returned { result, .. } = &mut event {
+        result.parts = vec![UserPart::Text(format!("[{bytes} bytes, too many to be kept]"))];
+    } else {
+        let reason = format!("the model's answer has {bytes} bytes, too many to be kept");
+        event = AgentEvent::NotAnswered { reason, is_final: false };
+    }
+    let written = replay::event(&event);
+    (event, written)
 }

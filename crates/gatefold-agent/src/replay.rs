@@ -1,6 +1,8 @@
 //! What was said in runs that have ended, from their journals.
 
-use gatefold_dispatch::{DataOwner, Journal, JournalError, NewRunEvent, RunEvent, RunId};
+use gatefold_dispatch::{
+    DataOwner, Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunEvent, RunId,
+};
 use gatefold_model::{History, Turn, UserMessage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
@@ -38,7 +40,13 @@ pub(crate) fn beginning(history: &History, limits: &RunLimits) -> NewRunEvent {
         _ => None,
     };
     let beginning = RunBeginning { said, limits: limits.clone() };
-    written(BEGIN_KIND, &beginning)
+    let event = written(BEGIN_KIND, &beginning);
+    let bytes = event.json.get().len();
+    if bytes <= RUN_EVENT_BYTES {
+        return event;
+    }
+    let said = UserMessage::text(format!("[{bytes} bytes, too many to be kept]")).ok();
+    written(BEGIN_KIND, &RunBeginning { said, ..beginning })
 }
 
 pub(crate) fn event(event: &AgentEvent) -> NewRunEvent {

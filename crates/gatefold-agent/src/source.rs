@@ -19,7 +19,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{Driver, RunEnd, RunLimits, RunWatcher, SurfaceTools};
+use crate::{AgentTools as _, Driver, ModelRoom, RunEnd, RunLimits, RunWatcher, SurfaceTools};
 
 const CALL_AGENT: &str = "call_agent";
 const AGENT_ID: &str = "agent_id";
@@ -30,6 +30,9 @@ const SUMMARY: &str = "Have another agent do a task, and get its answer. It has 
 const HEADING: &str = "Available agents:";
 const TASK_SCHEMA: &str =
     r#"{"type":"string","description":"What to do, with all that the agent has to know."}"#;
+
+/// How many agents an error names.
+const NAMED: usize = 50;
 
 /// The longest task, in bytes.
 const MAX_TASK: usize = 256 * 1024;
@@ -47,8 +50,14 @@ const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
 
 /// The models of agents.
 pub trait AgentModels: Send + Sync + 'static {
-    /// Asks an agent's model. None if the principal may use none that the agent could have.
-    fn client(&self, agent: &AgentId, principal: &Principal) -> Option<ModelClient>;
+    /// An agent's model. None if the principal may use none that the agent could have.
+    fn model(&self, agent: &AgentId, principal: &Principal) -> Option<AgentModel>;
+}
+
+/// A model, and what it takes.
+pub struct AgentModel {
+    pub client: ModelClient,
+    pub room: ModelRoom,
 }
 
 /// An agent that others can have work done by.
@@ -59,7 +68,6 @@ pub struct CallableAgent {
     pub description: String,
     /// How it is shown its tools, if not as its client is.
     pub disclosure: Option<String>,
-    pub limits: RunLimits,
     /// Whether everybody finds it. The tool's own definition, which is the same for all, names no other.
     pub is_everybodys: bool,
 }
@@ -154,13 +162,17 @@ impl AgentSource {
         let audience = audience.told_all().for_request(&arguments.task);
         let tools = SurfaceTools::of_delegate(exchange, context, audience);
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
-        let Some(model) = self.models.client(&agent.id, call.principal()) else {
+        let Some(model) = self.models.model(&agent.id, call.principal()) else {
             return Ok(failed("The agent has no model that it could use. Tell the user."));
         };
-        let driver = Driver::new(&model, &tools)
+        let Ok(offer) = tools.offer().await else {
+            return Ok(failed("The agent has no tools for now. Tell the user."));
+        };
+        let limits = RunLimits::for_model(&model.room, &offer);
+        let driver = Driver::new(&model.client, &tools)
             .with_watcher(&watcher)
             .with_cancellation(context.cancel.clone());
-        let run = driver.drive(History::new(task), agent.limits.clone()).await;
+        let run = driver.drive(History::new(task), limits).await;
         let run = run.map_err(|fault| CallError::Unavailable {
             domain: target.domain.clone(),
             reason: "the agent's run could not be kept".to_owned(),
@@ -200,12 +212,14 @@ impl RunWatcher for DelegateWatcher<'_> {
 }
 
 fn unknown(asked: &str, known: &[&CallableAgent]) -> String {
-    let all: Vec<_> = known.iter().map(|agent| agent.id.as_str()).collect();
-    let nearest = nearest_texts(asked, all.iter().copied());
-    if nearest.is_empty() {
-        return format!("there is no such agent; there are: {}", all.join(", "));
+    let names = || known.iter().map(|agent| agent.id.as_str());
+    let nearest = nearest_texts(asked, names());
+    let some: Vec<_> = names().take(NAMED).collect();
+    match (nearest.as_slice(), some.as_slice()) {
+        ([], []) => "there is no agent".to_owned(),
+        ([], some) => format!("there is no such agent; there are: {}", some.join(", ")),
+        (nearest, _) => format!("there is no such agent; did you mean: {}", nearest.join(", ")),
     }
-    format!("there is no such agent; did you mean: {}", nearest.join(", "))
 }
 
 fn failed(text: &str) -> Payload {
@@ -220,9 +234,9 @@ fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: &str) -> Result<Payl
             Ok(Payload::text(&format!("{answer}\n\n(The agent ended early: {of}.)")))
         }
         Some(RunEnd::Refused) => Ok(failed("The agent's model would not answer this.")),
-        Some(RunEnd::Failed { reason, .. }) => {
-            // It may name an address, which is for whoever keeps the gateway.
-            tracing::warn!(%agent, reason, "an agent's model gave no answer");
+        Some(RunEnd::Failed { .. }) => {
+            // Why it did not may have parts of the prompt or of a key in it.
+            tracing::warn!(%agent, "an agent's model gave no answer: `gatefold models check` tries it");
             Ok(failed("The agent could not work: its model gave no answer. Tell the user."))
         }
         Some(RunEnd::Cancelled) | None => Err(CallError::Cancelled),

@@ -426,6 +426,13 @@ impl App {
         };
         let encoder = self.encoder_of(&config, old.encoder.as_ref());
         let texts = LoadedTexts::of(&config).await;
+        let clients = config.clients.clone();
+        let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;
+        self.factory.set_starts(config.starts);
+        self.exchange.disclosures().set_default(&config.disclosure.default)?;
+        self.disclosures.replace(&config);
+        self.exchange.disclosures().set_selection(disclosure::selection(&config.disclosure));
+        let agents = self.disclosures.agents(&config, self.exchange.disclosures())?;
         let setup = Setup {
             policy: config.policy.clone(),
             limits: config.limits,
@@ -439,13 +446,6 @@ impl App {
                 .chain(self.callable.setup(&config, &self.factory))
                 .collect(),
         };
-        let clients = config.clients.clone();
-        let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;
-        self.factory.set_starts(config.starts);
-        self.exchange.disclosures().set_default(&config.disclosure.default)?;
-        self.disclosures.replace(&config);
-        self.exchange.disclosures().set_selection(disclosure::selection(&config.disclosure));
-        let agents = self.disclosures.agents(&config, self.exchange.disclosures())?;
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);
         self.people.replace(&config);

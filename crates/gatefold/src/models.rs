@@ -1,5 +1,8 @@
 //! Which of the configured models somebody may use, and the client that asks it.
 
+use std::time::Duration;
+
+use gatefold_agent::ModelRoom;
 use gatefold_core::Principal;
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_model::{ModelClient, ModelSpec};
@@ -66,17 +69,33 @@ impl Config {
         all.filter_map(|model| Some((model.name.as_str(), model.absent.as_ref()?)))
     }
 
-    /// A model's fallbacks in turn, as far as somebody may use them. They lead in no circle.
+    /// A model's fallbacks in turn, without those that somebody may not use or that lack their key. They lead
+    /// in no circle.
     fn fallbacks<'c>(
         &'c self,
         model: &'c ModelConfig,
         principal: &Principal,
     ) -> impl Iterator<Item = &'c ModelConfig> {
-        std::iter::successors(Some(model), move |last| {
-            let next = self.chosen_model(last.fallback.as_ref()?, principal)?;
-            next.absent.is_none().then_some(next)
-        })
-        .skip(1)
+        let next = |last: &&'c ModelConfig| match last.fallback.as_ref()? {
+            ModelChoice::Named(name) => self.models.iter().find(|model| model.name == *name),
+            ModelChoice::Own(model) => Some(&**model),
+        };
+        let all = std::iter::successors(Some(model), next).skip(1);
+        all.filter(|model| model.absent.is_none() && model.is_for(principal))
+    }
+}
+
+/// How long one answer is waited for beyond the time that its endpoint has: for tries that it asks to wait for.
+const PATIENCE: Duration = Duration::from_mins(6);
+
+impl ModelConfig {
+    /// What the model takes.
+    pub fn room(&self) -> ModelRoom {
+        ModelRoom {
+            context_tokens: self.context_tokens,
+            max_output_tokens: self.spec.max_output_tokens,
+            patience: self.spec.timeout.saturating_add(PATIENCE),
+        }
     }
 }
 

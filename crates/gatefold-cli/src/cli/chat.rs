@@ -5,7 +5,6 @@ mod context;
 mod conversation;
 mod form;
 mod interactive;
-mod limits;
 mod peer;
 mod reader;
 mod screen;

@@ -10,8 +10,7 @@ use crate::scratch::Scratch;
 /// Says how often a person has spoken, and what they said last.
 fn counting() -> ScriptedModel {
     ScriptedModel::start(|prompt| {
-        let whole: Value = serde_json::from_str(prompt.request()).unwrap();
-        let messages = whole["messages"].as_array().unwrap().iter();
+        let messages = prompt.whole()["messages"].as_array().unwrap().iter();
         let said = messages.filter(|message| message["role"] == "user");
         Move::say(&format!("That was request {}.", said.count()))
     })
@@ -84,7 +83,7 @@ fn a_conversation_is_renamed_searched_and_deleted() {
 #[test]
 fn what_is_taken_back_or_never_answered_is_not_kept() {
     let model = ScriptedModel::start(|prompt| {
-        if prompt.request().contains("Fail") {
+        if prompt.whole().to_string().contains("Fail") {
             Move::Fail("400 Bad Request", "", "{}")
         } else {
             Move::say("Yes.")

@@ -172,8 +172,12 @@ impl<'a> Topics<'a> {
         let arguments = Arguments::parse(self.tool.name, arguments)?;
         let TopicTool { name: own, noun, usage, parameter, parameters, .. } = *self.tool;
         let others = parameters.iter().map(|(name, _)| *name);
+        let own_parameters: &[&str] = match usage {
+            TopicUse::Read => &[parameter, "cursor"],
+            TopicUse::Call => &[parameter],
+        };
         arguments
-            .only(&[parameter, "cursor"].into_iter().chain(others.clone()).collect::<Vec<_>>())?;
+            .only(&own_parameters.iter().copied().chain(others.clone()).collect::<Vec<_>>())?;
         let given = others.map(|other| Ok((other, arguments.text(other)?)));
         let given = given.collect::<Result<Vec<_>, UsageError>>()?;
         let missing = |what: &str, advice: &str| {

@@ -33,7 +33,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::accounts::PresentedTokens;
 use super::people::{ConfiguredPeople, rights};
-use crate::config::agents_domain;
 use issued::IssuedTokens;
 use looks::Looks;
 use refusals::{Presented, Refusal, RefusalForm};
@@ -134,10 +133,7 @@ fn principal(known: &KnownToken) -> Principal {
     let (name, user, agent, narrowing) = match known {
         KnownToken::Made { record, .. } => {
             let tools = record.tools.iter().map(String::as_str);
-            // A token that is bound to an agent reaches others only where it names them.
-            let only_named_of = record.agent.as_ref().map(|_| agents_domain());
-            let own = Narrowing::to(tools);
-            let narrowing = Narrowing { read_only: record.read_only, only_named_of, ..own };
+            let narrowing = Narrowing { read_only: record.read_only, ..Narrowing::to(tools) };
             (&record.name, &record.user, record.agent.clone(), narrowing)
         }
         KnownToken::SignedIn { family, .. } => {
@@ -181,7 +177,8 @@ impl TokenGate {
         if principal.agent.is_some() && !resource::is_endpoint(path) {
             return Err(Refusal::Faulty(TokenFault::Audience));
         }
-        Ok(Authenticated { principal: self.people.in_groups(principal), validity })
+        let principal = self.people.in_groups(self.people.bound(principal));
+        Ok(Authenticated { principal, validity })
     }
 
     async fn find_issued(&self, token: &str, request: &Parts) -> Result<Authenticated, Refusal> {

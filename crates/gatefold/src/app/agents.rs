@@ -4,12 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use gatefold_agent::{AgentModels, AgentSource, CallableAgent, RunLimits};
-use gatefold_catalog::GroupRules;
-use gatefold_core::{AgentId, Clock, Digest, Principal};
+use gatefold_agent::{AgentModel, AgentModels, AgentSource, CallableAgent, RunLimits};
+use gatefold_catalog::{GroupRules, address};
+use gatefold_core::{AgentId, Clock, Digest, EntryKind, Hints, Principal, Target, ToolId};
 use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
 use gatefold_exchange::{Disclosures, Exchange};
-use gatefold_model::ModelClient;
 
 use super::sources::SourceFactory;
 use crate::config::{AgentConfig, Config, agents_domain};
@@ -44,7 +43,7 @@ struct BuiltSource {
 struct ConfiguredModels(ArcSwap<Config>);
 
 impl AgentModels for ConfiguredModels {
-    fn client(&self, agent: &AgentId, principal: &Principal) -> Option<ModelClient> {
+    fn model(&self, agent: &AgentId, principal: &Principal) -> Option<AgentModel> {
         let config = self.0.load();
         let agent = config.agents.get(agent)?;
         let model = match &agent.model {
@@ -52,7 +51,7 @@ impl AgentModels for ConfiguredModels {
             None => config.models_for(principal).find(|model| model.absent.is_none())?,
         };
         match model_client(model, &config, principal) {
-            Ok(client) => Some(client),
+            Ok(client) => Some(AgentModel { room: model.room(), client }),
             Err(error) => {
                 tracing::warn!(model = model.name, %error, "an agent's model cannot be used");
                 None
@@ -115,10 +114,22 @@ fn callable(config: &Config) -> Vec<CallableAgent> {
             id: id.clone(),
             description: agent.description.clone().unwrap_or_default(),
             disclosure: Some(disclosure(agent)),
-            limits: RunLimits::default(),
-            is_everybodys: agent.finders(&config.models).next().is_none(),
+            is_everybodys: is_everybodys(config, id),
         })
         .collect()
+}
+
+/// Whether no rule hides an agent from anybody: only such are named to all.
+fn is_everybodys(config: &Config, id: &AgentId) -> bool {
+    let (domain, uri) = (agents_domain(), AgentSource::resource(id));
+    config.policy.is_seen_by_all(&Target {
+        kind: EntryKind::Resource,
+        id: ToolId::new(address(&domain, &uri)),
+        domain,
+        name: uri.into(),
+        digest: Digest::new([0; 32]),
+        hints: Hints::default(),
+    })
 }
 
 /// An agent of ours is shown its tools by kind, unless it says otherwise.

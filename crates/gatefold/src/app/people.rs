@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use gatefold_core::{Principal, Rights, UserId};
+use gatefold_core::{Domain, Narrowing, Principal, Rights, TokenGrant, UserId};
 use gatefold_identity::IssuerSubject;
 use gatefold_oauth::TokenHolder;
 
-use crate::config::{Config, PeopleGroup};
+use crate::config::{Config, PeopleGroup, agents_domain};
 
 /// The people of a configuration. A reload replaces them.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct ConfiguredPeople(ArcSwap<KnownPeople>);
 /// As many as the configuration has.
 #[derive(Default)]
 struct KnownPeople {
+    /// Where agents are called, if they are.
+    agents: Option<Domain>,
     users: HashMap<IssuerSubject, UserId>,
     rights: HashMap<UserId, Rights>,
 }
@@ -30,6 +32,7 @@ impl ConfiguredPeople {
         };
         let rights = config.users.keys().map(|user| (user.clone(), groups(user)));
         self.0.store(Arc::new(KnownPeople {
+            agents: (!config.callable_agents().is_empty()).then(agents_domain),
             users: config.users.keys().filter_map(named).collect(),
             rights: rights.filter(|(_, rights)| !rights.is_empty()).collect(),
         }));
@@ -45,6 +48,17 @@ impl ConfiguredPeople {
     pub(super) fn user(&self, subject: &IssuerSubject) -> UserId {
         let named = self.0.load().users.get(subject).cloned();
         named.unwrap_or_else(|| unlisted(subject))
+    }
+
+    /// What a token is narrowed to that is bound to an agent: it reaches other agents only where it names them.
+    pub(super) fn bound(&self, principal: Arc<Principal>) -> Arc<Principal> {
+        let known = self.0.load();
+        let token = principal.token.as_ref().filter(|_| principal.agent.is_some());
+        let Some((token, domain)) = token.zip(known.agents.as_ref()) else { return principal };
+        let only_named_of = Some(domain.clone());
+        let narrowing = Narrowing { only_named_of, ..token.narrowing.clone() };
+        let token = Some(Arc::new(TokenGrant { narrowing, ..TokenGrant::clone(token) }));
+        Arc::new(Principal { token, ..Principal::clone(&principal) })
     }
 
     /// The same principal, in the groups that the configuration puts its user in as well.

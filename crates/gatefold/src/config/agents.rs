@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gatefold_agent::AgentSource;
 use gatefold_config::schemas::or_reference;
 use gatefold_config::{Field, HandRead, Table, Text, Value};
-use gatefold_core::{AgentId, Domain, EntryKind, RuleId};
+use gatefold_core::{AgentId, Domain, EntryKind, Right, RuleId};
 use gatefold_disclose::Pins;
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -337,36 +337,34 @@ impl Config {
 }
 
 impl AgentConfig {
-    /// The groups of which somebody has to be in each one's who finds it: its own, and those of its model.
-    pub(crate) fn finders<'a>(
-        &'a self,
-        models: &'a [ModelConfig],
-    ) -> impl Iterator<Item = &'a [PeopleGroup]> {
-        let model = match &self.model {
-            Some(ModelChoice::Named(name)) => models.iter().find(|model| model.name == *name),
-            Some(ModelChoice::Own(_)) | None => None,
-        };
-        let groups = [Some(&self.visible_to), model.map(|model| &model.visible_to)];
-        groups.into_iter().flatten().map(Vec::as_slice).filter(|groups| !groups.is_empty())
-    }
-
+    /// The rules that hide it, where agents are called, from whoever may not find it or may use none of the
+    /// models that it could have.
     fn rules_of_finders(&self, id: &AgentId, models: &[ModelConfig]) -> Vec<Rule> {
-        let hidden = |groups: &[PeopleGroup]| {
-            let finders = groups.iter().map(|PeopleGroup(name)| PeopleGroup::right(name));
-            Rule {
-                id: RuleId::new(format!("agents.{id}.visible_to")),
-                effect: Effect::Deny,
-                who: PrincipalFilter {
-                    without_rights: finders.collect(),
-                    ..PrincipalFilter::everybody()
-                },
-                scope: Scope::Domain(agents_domain()),
-                entries: Entries::Only(EntryKind::Resource),
-                pattern: Glob::new(AgentSource::resource(id)),
-                unless: Vec::new(),
+        let users: Vec<&ModelConfig> = match &self.model {
+            Some(ModelChoice::Named(name)) => {
+                models.iter().filter(|model| model.name == *name).collect()
             }
+            Some(ModelChoice::Own(_)) => Vec::new(),
+            None => models.iter().collect(),
         };
-        self.finders(models).map(hidden).collect()
+        let is_open = users.iter().any(|model| model.visible_to.is_empty());
+        let users = users.iter().filter(|_| !is_open).flat_map(|model| &model.visible_to);
+        let rule = |key: &str, groups: Vec<Right>| Rule {
+            id: RuleId::new(format!("agents.{id}.{key}")),
+            effect: Effect::Deny,
+            who: PrincipalFilter { without_rights: groups, ..PrincipalFilter::everybody() },
+            scope: Scope::Domain(agents_domain()),
+            entries: Entries::Only(EntryKind::Resource),
+            pattern: Glob::new(AgentSource::resource(id)),
+            unless: Vec::new(),
+        };
+        let rights = |groups: &mut dyn Iterator<Item = &PeopleGroup>| -> Vec<Right> {
+            groups.map(|PeopleGroup(name)| PeopleGroup::right(name)).collect()
+        };
+        let own = ("visible_to", rights(&mut self.visible_to.iter()));
+        let of_model = ("model", rights(&mut users.into_iter()));
+        let all = [own, of_model].into_iter().filter(|(_, groups)| !groups.is_empty());
+        all.map(|(key, groups)| rule(key, groups)).collect()
     }
 
     fn rules_of(&self, id: &AgentId, source: &SourceConfig) -> Vec<Rule> {

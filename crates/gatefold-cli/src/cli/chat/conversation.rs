@@ -60,10 +60,15 @@ impl Conversation {
         let (store, owner) = (app.store(), conversation.owner);
         conversation.thread = Some(thread);
         for run in store.runs_of(&owner, thread).await? {
-            let at = conversation.turns().len();
-            conversation.history =
-                replay_run(store, &owner, run.id, conversation.history.take()).await?;
-            conversation.said.push(Said { at, run: run.id });
+            let (at, before) = (conversation.turns().len(), conversation.history.take());
+            let after = replay_run(store, &owner, run.id, before.clone()).await?;
+            if is_answered(after.as_ref(), at) {
+                conversation.history = after;
+                conversation.said.push(Said { at, run: run.id });
+            } else {
+                // What a crash left unanswered would be said twice.
+                conversation.history = before;
+            }
         }
         Ok(conversation)
     }
@@ -112,16 +117,15 @@ impl Conversation {
     /// answered is left out, because it would be said twice.
     pub(super) async fn keep(&mut self, id: RunId, run: AgentRun) -> anyhow::Result<bool> {
         let at = self.turns().len();
-        let history = run.into_history();
-        let is_answered =
-            history.turns().iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)));
-        if is_answered {
+        let history = Some(run.into_history());
+        let is_kept = is_answered(history.as_ref(), at);
+        if is_kept {
             self.said.push(Said { at, run: id });
-            self.history = Some(history);
+            self.history = history;
         } else {
             self.forget(id).await?;
         }
-        Ok(is_answered)
+        Ok(is_kept)
     }
 
     /// Takes back the last thing that the person said, with all that followed. Returns whether there
@@ -135,14 +139,11 @@ impl Conversation {
         Ok(true)
     }
 
-    /// Deletes a run, and the thread with its last one.
+    /// Deletes a run. The store deletes the thread with its last one.
     async fn forget(&mut self, run: RunId) -> anyhow::Result<()> {
-        let (store, owner) = (self.app.store(), self.owner);
-        store.delete_run(&owner, run).await?;
-        if self.said.is_empty()
-            && let Some(thread) = self.thread.take()
-        {
-            store.delete_thread(&owner, thread).await?;
+        self.app.store().delete_run(&self.owner, run).await?;
+        if self.said.is_empty() {
+            self.thread = None;
         }
         Ok(())
     }
@@ -150,6 +151,12 @@ impl Conversation {
     pub(super) fn turns(&self) -> &[Turn] {
         self.history.as_ref().map(History::turns).unwrap_or_default()
     }
+}
+
+/// Whether a model said anything from that turn on.
+fn is_answered(history: Option<&History>, at: usize) -> bool {
+    let turns = history.map(History::turns).unwrap_or_default();
+    turns.iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
 }
 
 /// The first line of what was said first.

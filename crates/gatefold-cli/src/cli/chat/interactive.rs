@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Driver, RunEnd, Shortage};
+use gatefold_agent::{AgentTools as _, Driver, RunEnd, RunLimits, Shortage};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
@@ -25,7 +25,7 @@ use super::reader::{Input, Reader};
 use super::screen::Screen;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
-use super::{context, introduction, limits};
+use super::{context, introduction};
 
 /// How many characters of a tool's description are listed.
 const DESCRIPTION: usize = 80;
@@ -129,7 +129,10 @@ impl<'w> Chat<'w> {
     async fn take(&mut self, line: &str) -> anyhow::Result<Option<ExitCode>> {
         let Some(command) = Command::read(line) else {
             return match UserMessage::text(line) {
-                Ok(message) => Box::pin(self.say(message)).await,
+                Ok(message) => Ok(Box::pin(self.say(message)).await.unwrap_or_else(|error| {
+                    self.output.error(&format!("{error:#}"));
+                    None
+                })),
                 Err(_) => Ok(None),
             };
         };
@@ -155,10 +158,11 @@ impl<'w> Chat<'w> {
 
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
+        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let limits = RunLimits::for_model(&self.model.config.room(), &offer);
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
         let screen = Screen::new(self.output, self.model.origin());
-        let limits = limits::of(&self.model, &self.tools).await?;
         let cancel = CancellationToken::new();
         let driver = Driver::new(&self.model.client, &self.tools)
             .with_watcher(&screen)
@@ -170,6 +174,10 @@ impl<'w> Chat<'w> {
                 run = &mut driving => break run?,
                 // The run stands still while the person thinks, so nothing is printed in between.
                 Some(open) = self.questions.recv() => {
+                    // What a call that has ended wanted to know is nobody's question any more.
+                    if open.answer.is_closed() {
+                        continue;
+                    }
                     screen.end_line();
                     let reply = tokio::select! {
                         reply = form::ask(&open.question, self.output) => reply,

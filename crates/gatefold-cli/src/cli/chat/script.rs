@@ -4,7 +4,9 @@ use std::io::{IsTerminal as _, Read as _, stdin};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use gatefold_agent::{AgentEvent, AgentRun, Driver, RunEnd, RunWatcher};
+use gatefold_agent::{
+    AgentEvent, AgentRun, AgentTools as _, Driver, RunEnd, RunLimits, RunWatcher,
+};
 use gatefold_model::{Origin, UserMessage};
 use serde_json::json;
 
@@ -13,7 +15,6 @@ use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 
 use super::conversation::Conversation;
-use super::limits;
 use super::screen::FALLBACK;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
@@ -49,7 +50,8 @@ pub(super) async fn run(
     let lines = if output.is_json() { CallLines::Nowhere } else { CallLines::Stderr };
     let tools = world.tools(stance, None, lines, output)?;
     world.learn(output).await;
-    let limits = limits::of(model, &tools).await?;
+    let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+    let limits = RunLimits::for_model(&model.config.room(), &offer);
     let watcher = Commentary { output, origin: model.origin() };
     let (id, journal) = conversation.begin_run(&message).await?;
     let driver = Driver::new(&model.client, &tools).with_watcher(&watcher).with_journal(journal);

@@ -135,6 +135,6 @@ impl World {
             }
         };
         let audience = audience.map_err(|error| usage(error.to_string()))?;
-        Ok(audience.told_all().in_session(Arc::default()))
+        Ok(audience.told_all())
     }
 }
