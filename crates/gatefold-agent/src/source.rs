@@ -9,7 +9,8 @@ use arc_swap::ArcSwap;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{
-    KindName, Manifest, ToolPlace, TopicTool, TopicUse, address, nearest_texts,
+    KindName, LINE_LIMIT, Manifest, ToolPlace, TopicTool, TopicUse, address, nearest_texts,
+    one_line,
 };
 use gatefold_core::{AgentId, BoxError, CallError, Clock, EntryKind, Payload, Principal, Target};
 use gatefold_dispatch::{AdmittedCall, CallContext, ResourceAccess, StatelessSource};
@@ -141,8 +142,8 @@ impl AgentSource {
             let limit = MAX_TASK / 1024;
             return Err(invalid(format!("`{TASK}` is longer than {limit} KiB; say it shorter")));
         }
-        let task =
-            UserMessage::text(&arguments.task).map_err(|error| invalid(error.to_string()))?;
+        let task = UserMessage::text(&arguments.task)
+            .map_err(|_| invalid(format!("`{TASK}` is blank; say what to do")))?;
         let exchange = self.exchange.get().and_then(Weak::upgrade).ok_or(CallError::Cancelled)?;
         let agents = self.agents.load();
         let is_seen = |agent: &&CallableAgent| {
@@ -207,7 +208,9 @@ struct DelegateWatcher<'a> {
 impl RunWatcher for DelegateWatcher<'_> {
     fn on_call(&self, _: usize, request: &ToolCall) {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        self.context.progress(calls, None, &format!("{} calls {}", self.agent, request.name));
+        // The name is the model's own words.
+        let name = one_line(&request.name, LINE_LIMIT);
+        self.context.progress(calls, None, &format!("{} calls {name}", self.agent));
     }
 }
 
@@ -230,6 +233,9 @@ fn failed(text: &str) -> Payload {
 fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: &str) -> Result<Payload, CallError> {
     match end {
         Some(RunEnd::Answered) => Ok(Payload::text(answer)),
+        Some(RunEnd::Short { of }) if answer.trim().is_empty() => {
+            Ok(failed(&format!("The agent ended without an answer: {of}.")))
+        }
         Some(RunEnd::Short { of }) => {
             Ok(Payload::text(&format!("{answer}\n\n(The agent ended early: {of}.)")))
         }

@@ -107,11 +107,12 @@ impl<'w> Chat<'w> {
             };
             let left = match input {
                 Input::End => Some(ExitCode::SUCCESS),
-                Input::Nothing => None,
                 Input::Interrupt if self.is_interrupted => Some(INTERRUPTED.into()),
-                Input::Interrupt => {
+                Input::Canceled if self.is_interrupted => Some(ExitCode::SUCCESS),
+                Input::Interrupt | Input::Canceled => {
                     self.is_interrupted = true;
-                    self.output.complain("Ctrl-C once more, or `/quit`, ends the chat");
+                    let key = if input == Input::Interrupt { "Ctrl-C" } else { "Ctrl-D" };
+                    self.output.complain(&format!("{key} once more, or `/quit`, ends the chat"));
                     None
                 }
                 Input::Line(line) => {

@@ -18,8 +18,8 @@ const PROMPT: &str = ">";
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Input {
     Line(String),
-    /// The line was given up.
-    Nothing,
+    /// Ctrl-D, or Esc.
+    Canceled,
     /// Ctrl-C.
     Interrupt,
     /// There is no more.
@@ -41,8 +41,10 @@ impl Reader {
         std::thread::spawn(move || {
             let mut stdin = io::stdin().lock();
             loop {
-                let mut line = String::new();
-                let read = (&mut stdin).take(LINE_BYTES).read_line(&mut line);
+                let mut line = Vec::new();
+                let read = (&mut stdin).take(LINE_BYTES).read_until(b'\n', &mut line);
+                // What is not UTF-8 is shown as such to the model, and ends nothing.
+                let line = String::from_utf8_lossy(&line).into_owned();
                 if !read.is_ok_and(|bytes| bytes > 0) || sender.blocking_send(line).is_err() {
                     return;
                 }
@@ -74,7 +76,8 @@ async fn typed() -> Input {
     });
     match typed.await {
         Ok(Ok(line)) => Input::Line(line),
-        Ok(Err(InquireError::OperationCanceled)) => Input::Nothing,
+        // Ctrl-D, with which other programs end.
+        Ok(Err(InquireError::OperationCanceled)) => Input::Canceled,
         Ok(Err(InquireError::OperationInterrupted)) => Input::Interrupt,
         Ok(Err(_)) | Err(_) => Input::End,
     }
