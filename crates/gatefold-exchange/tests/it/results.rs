@@ -297,7 +297,9 @@ async fn what_a_program_takes_is_bounded_and_stops_nobody_else() {
     });
     let begun = std::time::Instant::now();
     for (answer, program) in futures::future::join_all(asked).await.iter().zip(programs) {
-        let is_stopped = ["was stopped", "broke off", "no free place", "malformed"];
+        // A fast machine comes to the bound on an answer before its time is over.
+        let is_stopped =
+            ["was stopped", "broke off", "no free place", "malformed", "gives more than"];
         assert!(is_stopped.iter().any(|words| answer.contains(words)), "{program:?}: {answer}");
     }
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
