@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use gatefold_core::{BoxError, Timestamp};
 use serde_json::value::RawValue;
 
-use crate::{DataOwner, ThreadId};
+use crate::DataOwner;
 
 /// The most events of a run, and the most bytes of one.
 pub const RUN_EVENTS: u64 = 20_000;
@@ -33,6 +33,27 @@ impl RunId {
 impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:032x}", self.0)
+    }
+}
+
+/// A conversation, which is a row of runs. It has the id of the first one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(RunId);
+
+impl ThreadId {
+    pub fn of(first: RunId) -> Self {
+        Self(first)
+    }
+
+    /// Reads what [`Display`](fmt::Display) writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        RunId::parse(text).map(Self)
+    }
+}
+
+impl fmt::Display for ThreadId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -40,7 +40,7 @@ pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};
 pub use journal::{
     Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS, Run,
-    RunEvent, RunId, RunKind, RunOutcome,
+    RunEvent, RunId, RunKind, RunOutcome, ThreadId,
 };
 pub use limits::Limits;
 pub use limits::circuit_breaker::BreakerState;
@@ -70,7 +70,7 @@ pub use source::{
     CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
-pub use threads::{NewThread, THREAD_TITLE, Thread, ThreadId, Threads};
+pub use threads::{NewThread, THREAD_TITLE, Thread, Threads};
 
 /// What bounds calls and searches and no configuration changes.
 pub mod call_limits {

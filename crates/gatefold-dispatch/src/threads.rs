@@ -1,34 +1,11 @@
 //! Threads: conversations with agents, each a row of runs.
 
-use std::fmt;
-
 use gatefold_core::{AgentId, Timestamp};
 
-use crate::{DataOwner, Journaled, Run, RunId};
+use crate::{DataOwner, Journaled, Run, RunId, ThreadId};
 
 /// The longest title of a thread, in characters. Longer ones are cut.
 pub const THREAD_TITLE: usize = 120;
-
-/// A conversation. It has the id of its first run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ThreadId(RunId);
-
-impl ThreadId {
-    pub fn of(first: RunId) -> Self {
-        Self(first)
-    }
-
-    /// Reads what [`Display`](fmt::Display) writes.
-    pub fn parse(text: &str) -> Option<Self> {
-        RunId::parse(text).map(Self)
-    }
-}
-
-impl fmt::Display for ThreadId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
 
 /// A thread that begins.
 #[derive(Debug, Clone)]

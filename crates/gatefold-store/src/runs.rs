@@ -15,7 +15,6 @@ use tokio::time::sleep;
 use crate::Store;
 use crate::database::millis;
 use crate::store::StoreInner;
-use crate::threads;
 
 /// How long a reader waits before it looks for events that another process wrote.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
@@ -26,6 +25,9 @@ pub(crate) const READ: u32 = 1_000;
 const BEGIN: &str = "
     INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)";
+
+/// Its thread is used then.
+const USE_THREAD: &str = "UPDATE threads SET used_at = ?3 WHERE owner = ?1 AND id = ?2";
 
 /// Only as its writer left it.
 const ADVANCE: &str = "
@@ -193,7 +195,7 @@ async fn begin(
     let thread = run.thread.map(|thread| thread.to_string());
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     if let Some(thread) = &thread {
-        let used = sqlx::query(threads::USE)
+        let used = sqlx::query(USE_THREAD)
             .bind(run.owner.as_bytes())
             .bind(thread)
             .bind(millis(now))

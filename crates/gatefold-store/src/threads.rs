@@ -41,9 +41,6 @@ const DELETE_RUN: [&str; 3] = [
     "DELETE FROM runs WHERE owner = ?1 AND id = ?2",
 ];
 
-/// Marks the thread of a run that begins as used.
-pub(crate) const USE: &str = "UPDATE threads SET used_at = ?3 WHERE owner = ?1 AND id = ?2";
-
 /// Those whose runs are gone. Takes the time before which they were used, and the number of rows for one step.
 pub(crate) const PRUNE: &str = "
     DELETE FROM threads WHERE id IN (

@@ -34,6 +34,7 @@ pub(super) struct CallableAgents {
 /// The source as it was built last, and for which agents.
 #[derive(Clone)]
 struct BuiltSource {
+    /// As many as the configuration has.
     agents: Vec<CallableAgent>,
     source: Arc<dyn Source>,
 }
@@ -107,8 +108,20 @@ impl CallableAgents {
     }
 }
 
+/// The agents that others can have work done by. None where a source has the name of what they are called
+/// by.
+pub(super) fn callable_agents(config: &Config) -> Vec<(&AgentId, &AgentConfig)> {
+    let domain = agents_domain();
+    if config.sources.iter().any(|source| source.domain == domain) {
+        return Vec::new();
+    }
+    let has_model = |agent: &AgentConfig| agent.model.is_some() || !config.models.is_empty();
+    let agents = config.agents.iter();
+    agents.filter(|(_, agent)| !agent.is_builder && has_model(agent)).collect()
+}
+
 fn callable(config: &Config) -> Vec<CallableAgent> {
-    let agents = config.callable_agents().into_iter();
+    let agents = callable_agents(config).into_iter();
     agents
         .map(|(id, agent)| CallableAgent {
             id: id.clone(),

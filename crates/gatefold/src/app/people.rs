@@ -8,6 +8,7 @@ use gatefold_core::{Domain, Narrowing, Principal, Rights, TokenGrant, UserId};
 use gatefold_identity::IssuerSubject;
 use gatefold_oauth::TokenHolder;
 
+use super::agents::callable_agents;
 use crate::config::{Config, PeopleGroup, agents_domain};
 
 /// The people of a configuration. A reload replaces them.
@@ -32,7 +33,7 @@ impl ConfiguredPeople {
         };
         let rights = config.users.keys().map(|user| (user.clone(), groups(user)));
         self.0.store(Arc::new(KnownPeople {
-            agents: (!config.callable_agents().is_empty()).then(agents_domain),
+            agents: (!callable_agents(config).is_empty()).then(agents_domain),
             users: config.users.keys().filter_map(named).collect(),
             rights: rights.filter(|(_, rights)| !rights.is_empty()).collect(),
         }));

@@ -17,7 +17,7 @@ use super::pins::{self, Pin};
 use super::profiles::RegisteredNames;
 use super::sources::SourceDraft;
 use super::tool_modes::{ModeKeys, SetModes};
-use super::{Config, PeopleGroup, SourceConfig, SourceSection};
+use super::{PeopleGroup, SourceConfig, SourceSection};
 
 /// The longest instructions of an agent, in bytes.
 const MAX_INSTRUCTIONS: usize = 32 * 1024;
@@ -320,20 +320,6 @@ pub(super) fn rules(
 /// What agents are called by.
 pub(crate) fn agents_domain() -> Domain {
     Domain::from_key(AgentSource::DOMAIN)
-}
-
-impl Config {
-    /// The agents that others can have work done by. None where a source has the name of what they are
-    /// called by.
-    pub(crate) fn callable_agents(&self) -> Vec<(&AgentId, &AgentConfig)> {
-        let domain = agents_domain();
-        if self.sources.iter().any(|source| source.domain == domain) {
-            return Vec::new();
-        }
-        let has_model = |agent: &AgentConfig| agent.model.is_some() || !self.models.is_empty();
-        let agents = self.agents.iter();
-        agents.filter(|(_, agent)| !agent.is_builder && has_model(agent)).collect()
-    }
 }
 
 impl AgentConfig {

@@ -12,7 +12,7 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 ];
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Command<'t> {
+pub(super) enum ChatCommand<'t> {
     Agent(Option<&'t str>),
     Model(Option<&'t str>),
     Tools,
@@ -23,7 +23,7 @@ pub(super) enum Command<'t> {
     Unknown(&'t str),
 }
 
-impl<'t> Command<'t> {
+impl<'t> ChatCommand<'t> {
     /// None for a text that is for the model: one that begins with anything but a `/`.
     pub(super) fn read(line: &'t str) -> Option<Self> {
         let rest = line.strip_prefix('/')?.trim_end();
@@ -49,17 +49,17 @@ mod tests {
     #[test]
     fn a_command_begins_the_line() {
         for (line, expected) in [
-            ("/agent", Some(Command::Agent(None))),
-            ("/agent  sales \n", Some(Command::Agent(Some("sales")))),
-            ("/model openai:gpt-5", Some(Command::Model(Some("openai:gpt-5")))),
-            ("/quit", Some(Command::Quit)),
-            ("/etc/hosts", Some(Command::Unknown("/etc/hosts"))),
-            ("/undo all", Some(Command::Unknown("/undo all"))),
+            ("/agent", Some(ChatCommand::Agent(None))),
+            ("/agent  sales \n", Some(ChatCommand::Agent(Some("sales")))),
+            ("/model openai:gpt-5", Some(ChatCommand::Model(Some("openai:gpt-5")))),
+            ("/quit", Some(ChatCommand::Quit)),
+            ("/etc/hosts", Some(ChatCommand::Unknown("/etc/hosts"))),
+            ("/undo all", Some(ChatCommand::Unknown("/undo all"))),
             (" /undo", None),
             ("what is /undo?", None),
             ("", None),
         ] {
-            assert_eq!(Command::read(line), expected, "{line}");
+            assert_eq!(ChatCommand::read(line), expected, "{line}");
         }
     }
 
@@ -67,7 +67,10 @@ mod tests {
     fn every_command_that_is_listed_is_one() {
         for (usage, _) in COMMANDS {
             let name = usage.split(' ').next().unwrap();
-            assert!(!matches!(Command::read(name), None | Some(Command::Unknown(_))), "{name}");
+            assert!(
+                !matches!(ChatCommand::read(name), None | Some(ChatCommand::Unknown(_))),
+                "{name}"
+            );
         }
     }
 }

@@ -17,12 +17,12 @@ use crate::cli::stop::{INTERRUPTED, Signals};
 use crate::cli::table::{Table, number_of};
 use crate::cli::threads::last_digits;
 
-use super::command::{COMMANDS, Command};
+use super::command::{COMMANDS, ChatCommand};
 use super::conversation::Conversation;
 use super::form::{self, Reply};
 use super::peer::{OpenQuestion, TerminalPeer};
-use super::reader::{Input, Reader};
-use super::screen::Screen;
+use super::reader::{ChatInput, Reader};
+use super::screen::ChatScreen;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
 use super::{context, introduction};
@@ -101,21 +101,21 @@ impl<'w> Chat<'w> {
                 // At a terminal Ctrl-C is a key; a signal came from elsewhere.
                 _ = self.signals.interrupt.recv() => match self.reader {
                     Reader::Terminal => return Ok(INTERRUPTED.into()),
-                    Reader::Lines(_) => Input::Interrupt,
+                    Reader::Lines(_) => ChatInput::Interrupt,
                 },
                 _ = self.signals.terminate.recv() => return Ok(INTERRUPTED.into()),
             };
             let left = match input {
-                Input::End => Some(ExitCode::SUCCESS),
-                Input::Interrupt if self.is_interrupted => Some(INTERRUPTED.into()),
-                Input::Canceled if self.is_interrupted => Some(ExitCode::SUCCESS),
-                Input::Interrupt | Input::Canceled => {
+                ChatInput::End => Some(ExitCode::SUCCESS),
+                ChatInput::Interrupt if self.is_interrupted => Some(INTERRUPTED.into()),
+                ChatInput::Canceled if self.is_interrupted => Some(ExitCode::SUCCESS),
+                ChatInput::Interrupt | ChatInput::Canceled => {
                     self.is_interrupted = true;
-                    let key = if input == Input::Interrupt { "Ctrl-C" } else { "Ctrl-D" };
+                    let key = if input == ChatInput::Interrupt { "Ctrl-C" } else { "Ctrl-D" };
                     self.output.complain(&format!("{key} once more, or `/quit`, ends the chat"));
                     None
                 }
-                Input::Line(line) => {
+                ChatInput::Line(line) => {
                     self.is_interrupted = false;
                     self.take(line.trim_end()).await?
                 }
@@ -128,7 +128,7 @@ impl<'w> Chat<'w> {
 
     /// Takes a line of the person. Returns the exit code if that was the last.
     async fn take(&mut self, line: &str) -> anyhow::Result<Option<ExitCode>> {
-        let Some(command) = Command::read(line) else {
+        let Some(command) = ChatCommand::read(line) else {
             return match UserMessage::text(line) {
                 Ok(message) => Ok(Box::pin(self.say(message)).await.unwrap_or_else(|error| {
                     self.output.error(&format!("{error:#}"));
@@ -138,16 +138,16 @@ impl<'w> Chat<'w> {
             };
         };
         match command {
-            Command::Agent(None) => self.list_agents(),
-            Command::Agent(Some(name)) => self.begin_with(name).await,
-            Command::Model(None) => self.list_models(),
-            Command::Model(Some(name)) => self.go_on_with(name),
-            Command::Tools => self.report(self.list_tools().await),
-            Command::Context => self.report(self.count().await),
-            Command::Undo => self.undo().await,
-            Command::Help => self.help(),
-            Command::Quit => return Ok(Some(ExitCode::SUCCESS)),
-            Command::Unknown(line) => {
+            ChatCommand::Agent(None) => self.list_agents(),
+            ChatCommand::Agent(Some(name)) => self.begin_with(name).await,
+            ChatCommand::Model(None) => self.list_models(),
+            ChatCommand::Model(Some(name)) => self.go_on_with(name),
+            ChatCommand::Tools => self.report(self.list_tools().await),
+            ChatCommand::Context => self.report(self.count().await),
+            ChatCommand::Undo => self.undo().await,
+            ChatCommand::Help => self.help(),
+            ChatCommand::Quit => return Ok(Some(ExitCode::SUCCESS)),
+            ChatCommand::Unknown(line) => {
                 let text =
                     format!("`{line}` is no command; with a space before it, the model reads it");
                 self.output.complain(&text);
@@ -163,7 +163,7 @@ impl<'w> Chat<'w> {
         let limits = RunLimits::for_model(&self.model.config.room(), &offer);
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
-        let screen = Screen::new(self.output, self.model.origin());
+        let screen = ChatScreen::new(self.output, self.model.origin());
         let cancel = CancellationToken::new();
         let driver = Driver::new(&self.model.client, &self.tools)
             .with_watcher(&screen)

@@ -16,7 +16,7 @@ const PROMPT: &str = ">";
 
 /// Something that the person did.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Input {
+pub(super) enum ChatInput {
     Line(String),
     /// Ctrl-D, or Esc.
     Canceled,
@@ -58,15 +58,15 @@ impl Reader {
         matches!(self, Self::Terminal)
     }
 
-    pub(super) async fn next(&mut self) -> Input {
+    pub(super) async fn next(&mut self) -> ChatInput {
         match self {
             Self::Terminal => typed().await,
-            Self::Lines(lines) => lines.recv().await.map_or(Input::End, Input::Line),
+            Self::Lines(lines) => lines.recv().await.map_or(ChatInput::End, ChatInput::Line),
         }
     }
 }
 
-async fn typed() -> Input {
+async fn typed() -> ChatInput {
     let _terminal = Terminal::kept();
     let typed = tokio::task::spawn_blocking(|| {
         let look = RenderConfig::empty()
@@ -75,10 +75,10 @@ async fn typed() -> Input {
         Text::new("").with_render_config(look).prompt()
     });
     match typed.await {
-        Ok(Ok(line)) => Input::Line(line),
+        Ok(Ok(line)) => ChatInput::Line(line),
         // Ctrl-D, with which other programs end.
-        Ok(Err(InquireError::OperationCanceled)) => Input::Canceled,
-        Ok(Err(InquireError::OperationInterrupted)) => Input::Interrupt,
-        Ok(Err(_)) | Err(_) => Input::End,
+        Ok(Err(InquireError::OperationCanceled)) => ChatInput::Canceled,
+        Ok(Err(InquireError::OperationInterrupted)) => ChatInput::Interrupt,
+        Ok(Err(_)) | Err(_) => ChatInput::End,
     }
 }

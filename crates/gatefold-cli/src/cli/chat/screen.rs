@@ -8,7 +8,7 @@ use gatefold_model::{Delta, Origin};
 use crate::cli::output::Output;
 
 /// Prints an answer as it comes.
-pub(super) struct Screen<'o> {
+pub(super) struct ChatScreen<'o> {
     output: &'o Output,
     /// Whose answers need no mention.
     origin: Origin,
@@ -23,7 +23,7 @@ struct ScreenState {
     thinks: bool,
 }
 
-impl<'o> Screen<'o> {
+impl<'o> ChatScreen<'o> {
     pub(super) fn new(output: &'o Output, origin: Origin) -> Self {
         Self { output, origin, state: Mutex::default() }
     }
@@ -42,7 +42,7 @@ impl<'o> Screen<'o> {
     }
 }
 
-impl RunWatcher for Screen<'_> {
+impl RunWatcher for ChatScreen<'_> {
     fn on_delta(&self, delta: &Delta) {
         let mut state = self.state();
         match delta {
