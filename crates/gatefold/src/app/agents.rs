@@ -34,7 +34,7 @@ pub(super) struct CallableAgents {
 /// The source as it was built last, and for which agents.
 #[derive(Clone)]
 struct BuiltSource {
-    /// As many as the configuration has.
+    /// As the configuration has them, one for each `AgentConfig`.
     agents: Vec<CallableAgent>,
     source: Arc<dyn Source>,
 }
