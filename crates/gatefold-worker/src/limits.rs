@@ -34,9 +34,11 @@ fn bound(resource: Resource, most: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The memory that this process has in use, in bytes, where the kernel tells.
-pub(crate) fn resident_bytes() -> Option<u64> {
+/// The memory that this process has in use for itself, in bytes, where the kernel tells. Without the pages of the
+/// program, which it shares with the gateway: they alone would make a worker of a large program look heavy.
+pub(crate) fn own_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * u64::try_from(rustix::param::page_size()).ok()?)
+    let mut pages = text.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
+    let (resident, shared) = (pages.next()?, pages.next()?);
+    Some(resident.saturating_sub(shared) * u64::try_from(rustix::param::page_size()).ok()?)
 }

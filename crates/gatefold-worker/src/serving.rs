@@ -12,7 +12,7 @@ pub(crate) const VARIABLE: &str = "GATEFOLD_WORKER_MEMORY";
 /// The stack on which tasks run. What reads expressions recurses with their depth.
 const STACK_BYTES: usize = 32 << 20;
 
-/// A worker that holds more than this after a job ends, and leaves its place to a new one.
+/// A worker that holds more than this for itself after a job ends, and leaves its place to a new one.
 const IDLE_BYTES: u64 = 10 << 20;
 
 /// Something that a worker can do.
@@ -64,7 +64,7 @@ fn serve(tasks: &[Task]) -> io::Result<()> {
         limits::allow_time(Duration::from_millis(milliseconds.parse().unwrap_or(0)))?;
         let mut conversation = Conversation { input: &mut input, output: &mut output };
         let answer = (task.run)(&Message::new(head, body), &mut conversation);
-        let is_light = limits::resident_bytes().is_some_and(|bytes| bytes <= IDLE_BYTES);
+        let is_light = limits::own_bytes().is_some_and(|bytes| bytes <= IDLE_BYTES);
         let kind = if is_light { MessageKind::Done } else { MessageKind::Last };
         message::write(&mut output, kind, &answer)?;
         if kind == MessageKind::Last {
