@@ -40,20 +40,20 @@ pub(crate) fn beginning(history: &History, limits: &RunLimits) -> NewRunEvent {
         _ => None,
     };
     let beginning = RunBeginning { said, limits: limits.clone() };
-    let event = written(BEGIN_KIND, &beginning);
+    let event = write_event(BEGIN_KIND, &beginning);
     let bytes = event.json.get().len();
     if bytes <= RUN_EVENT_BYTES {
         return event;
     }
     let said = UserMessage::text(format!("[{bytes} bytes, too many to be kept]")).ok();
-    written(BEGIN_KIND, &RunBeginning { said, ..beginning })
+    write_event(BEGIN_KIND, &RunBeginning { said, ..beginning })
 }
 
 pub(crate) fn event(event: &AgentEvent) -> NewRunEvent {
-    written(EVENT_KIND, event)
+    write_event(EVENT_KIND, event)
 }
 
-fn written(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
+fn write_event(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
     let json = to_raw_value(what).expect("the keys of an event are texts");
     NewRunEvent { kind, json }
 }
@@ -90,7 +90,7 @@ pub async fn replay_run(
                 (BEGIN_KIND, None) => {
                     let RunBeginning { said, limits } =
                         serde_json::from_str(json.get()).map_err(unreadable)?;
-                    let history = said_next(before.take(), said);
+                    let history = say_next(before.take(), said);
                     let history = history.ok_or(ReplayError::NotWhole { run })?;
                     replayed = Some(AgentRun::begin(history, limits).0);
                 }
@@ -110,7 +110,7 @@ pub async fn replay_run(
     Ok(Some(replayed.into_history()))
 }
 
-fn said_next(before: Option<History>, said: Option<UserMessage>) -> Option<History> {
+fn say_next(before: Option<History>, said: Option<UserMessage>) -> Option<History> {
     match (before, said) {
         (None, said) => said.map(History::new),
         (Some(mut history), said) => {

@@ -122,7 +122,7 @@ impl AgentSource {
             EntryKind::Tool if &*target.name == CALL_AGENT => {
                 self.delegate(&call, &context, &target).await
             }
-            EntryKind::Resource => self.described(&target),
+            EntryKind::Resource => self.describe_agent(&target),
             kind => Err(CallError::Unknown { kind: kind.as_str(), name: target.name.to_string() }),
         }
     }
@@ -158,16 +158,16 @@ impl AgentSource {
         };
         let audience = exchange.agent_audience(&agent.id, agent.disclosure.as_deref());
         let Some(Ok(audience)) = audience else {
-            return Ok(failed("The agent cannot work for now. Tell the user."));
+            return Ok(report_failure("The agent cannot work for now. Tell the user."));
         };
         let audience = audience.told_all().for_request(&arguments.task);
         let tools = SurfaceTools::of_delegate(exchange, context, audience);
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
         let Some(model) = self.models.model(&agent.id, call.principal()) else {
-            return Ok(failed("The agent has no model that it could use. Tell the user."));
+            return Ok(report_failure("The agent has no model that it could use. Tell the user."));
         };
         let Ok(offer) = tools.offer().await else {
-            return Ok(failed("The agent has no tools for now. Tell the user."));
+            return Ok(report_failure("The agent has no tools for now. Tell the user."));
         };
         let limits = RunLimits::for_model(&model.room, &offer);
         let driver = Driver::new(&model.client, &tools)
@@ -183,7 +183,7 @@ impl AgentSource {
     }
 
     /// What reading an agent's resource gives.
-    fn described(&self, target: &Target) -> Result<Payload, CallError> {
+    fn describe_agent(&self, target: &Target) -> Result<Payload, CallError> {
         let agents = self.agents.load();
         let agent = agents.iter().find(|agent| Self::resource(&agent.id) == *target.name);
         let agent = agent.ok_or_else(|| CallError::MissingResource {
@@ -225,7 +225,7 @@ fn unknown(asked: &str, known: &[&CallableAgent]) -> String {
     }
 }
 
-fn failed(text: &str) -> Payload {
+fn report_failure(text: &str) -> Payload {
     Payload { is_error: true, ..Payload::text(text) }
 }
 
@@ -234,16 +234,16 @@ fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: &str) -> Result<Payl
     match end {
         Some(RunEnd::Answered) => Ok(Payload::text(answer)),
         Some(RunEnd::Short { of }) if answer.trim().is_empty() => {
-            Ok(failed(&format!("The agent ended without an answer: {of}.")))
+            Ok(report_failure(&format!("The agent ended without an answer: {of}.")))
         }
         Some(RunEnd::Short { of }) => {
             Ok(Payload::text(&format!("{answer}\n\n(The agent ended early: {of}.)")))
         }
-        Some(RunEnd::Refused) => Ok(failed("The agent's model would not answer this.")),
+        Some(RunEnd::Refused) => Ok(report_failure("The agent's model would not answer this.")),
         Some(RunEnd::Failed { .. }) => {
             // Why it did not may have parts of the prompt or of a key in it.
             tracing::warn!(%agent, "an agent's model gave no answer: `gatefold models check` tries it");
-            Ok(failed("The agent could not work: its model gave no answer. Tell the user."))
+            Ok(report_failure("The agent could not work: its model gave no answer. Tell the user."))
         }
         Some(RunEnd::Cancelled) | None => Err(CallError::Cancelled),
     }

@@ -58,7 +58,7 @@ fn parts(offer: &ToolOffer, turns: &[Turn]) -> Vec<PromptPart> {
         match turn {
             Turn::User(message) => said.extend(message.parts().iter().map(text_of)),
             Turn::Round(round) => {
-                answered.extend(round.said().parts.iter().map(written));
+                answered.extend(round.said().parts.iter().map(write_part));
                 let results = round.results().iter().flat_map(|result| &result.parts);
                 told.extend(results.map(text_of));
             }
@@ -77,7 +77,7 @@ fn text_of(part: &UserPart) -> String {
     }
 }
 
-fn written(part: &AssistantPart) -> String {
+fn write_part(part: &AssistantPart) -> String {
     match part {
         AssistantPart::Text { text, .. } | AssistantPart::Thinking { text, .. } => text.clone(),
         AssistantPart::Call(call) => match &call.arguments {

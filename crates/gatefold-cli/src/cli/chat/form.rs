@@ -105,12 +105,12 @@ fn value(field: &Value, asked: &str, is_required: bool) -> Result<Option<Value>,
             let chosen = Select::new(asked, titles).raw_prompt()?;
             Ok(Some(choices[chosen.index].0.clone().into()))
         }
-        kind => typed(field, asked, is_required, kind),
+        kind => ask_typed(field, asked, is_required, kind),
     }
 }
 
 /// A text or a number. It is asked for again until it is one.
-fn typed(
+fn ask_typed(
     field: &Value,
     asked: &str,
     is_required: bool,

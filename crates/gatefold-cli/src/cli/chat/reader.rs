@@ -60,13 +60,13 @@ impl Reader {
 
     pub(super) async fn next(&mut self) -> ChatInput {
         match self {
-            Self::Terminal => typed().await,
+            Self::Terminal => read_typed().await,
             Self::Lines(lines) => lines.recv().await.map_or(ChatInput::End, ChatInput::Line),
         }
     }
 }
 
-async fn typed() -> ChatInput {
+async fn read_typed() -> ChatInput {
     let _terminal = Terminal::kept();
     let typed = tokio::task::spawn_blocking(|| {
         let look = RenderConfig::empty()

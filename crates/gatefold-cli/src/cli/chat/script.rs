@@ -108,7 +108,7 @@ fn report(
             "thread": conversation.thread().map(|thread| thread.to_string()),
             "answers": run.answers(),
             "tokens": run.tokens(),
-            "calls": tools.made(),
+            "calls": tools.calls_made(),
         }));
     } else {
         output.verbatim(answer.as_deref().unwrap_or_default().trim_end());

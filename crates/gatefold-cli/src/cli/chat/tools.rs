@@ -77,7 +77,7 @@ impl ChatTools<'_> {
         let inner = inner.take();
         if inner.is_empty() {
             let outcome = if result.is_error { "failed" } else { "done" };
-            self.tell(&written(request), outcome.to_owned(), took);
+            self.tell(&write_call(request), outcome.to_owned(), took);
         }
         for (tool, outcome) in inner {
             self.tell(&tool, outcome, took);
@@ -101,7 +101,7 @@ impl ChatTools<'_> {
     }
 
     /// The calls so far, in the order in which they ended.
-    pub(super) fn made(&self) -> Vec<MadeCall> {
+    pub(super) fn calls_made(&self) -> Vec<MadeCall> {
         lock(&self.made).clone()
     }
 }
@@ -124,7 +124,7 @@ impl AgentTools for ChatTools<'_> {
 }
 
 /// A call as the model wrote it, in one line.
-fn written(request: &ToolCall) -> String {
+fn write_call(request: &ToolCall) -> String {
     let arguments = match &request.arguments {
         CallArguments::Object(json) => by_ends(json.text(), SHOWN_ENDS),
         CallArguments::Malformed { .. } => String::new(),
