@@ -172,7 +172,7 @@ impl AgentSource {
         let limits = RunLimits::for_model(&model.room, &offer);
         let driver = Driver::new(&model.client, &tools)
             .with_watcher(&watcher)
-            .with_cancellation(context.cancel.clone());
+            .with_cancellation(context.caller.cancel.clone());
         let run = driver.drive(History::new(task), limits).await;
         let run = run.map_err(|fault| CallError::Unavailable {
             domain: target.domain.clone(),

@@ -66,7 +66,7 @@ impl SurfaceTools {
     /// The tools of the audience's agent, which works within a call.
     pub fn of_delegate(exchange: Arc<Exchange>, call: &CallContext, audience: Audience) -> Self {
         let turns = Turns::Delegate { within: call.nested.clone(), audience: audience.in_loop() };
-        Self::of(exchange, turns, call.caller())
+        Self::of(exchange, turns, call.nested_caller())
     }
 
     fn of(exchange: Arc<Exchange>, turns: Turns, caller: Caller) -> Self {

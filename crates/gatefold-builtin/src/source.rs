@@ -36,8 +36,8 @@ impl StatelessSource for BuiltinSource {
             let own = BuiltinCall {
                 arguments: call.arguments().map_or("{}", RawValue::get).to_owned(),
                 principal: call.principal().clone(),
-                peer: context.peer.clone(),
-                client: context.meta.client.clone(),
+                peer: context.caller.peer.clone(),
+                client: context.caller.meta.client.clone(),
                 deadline: context.deadline,
             };
             let target = call.target();

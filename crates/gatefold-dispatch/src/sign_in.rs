@@ -22,7 +22,7 @@ impl CallContext {
         credentials: &dyn Credentials,
         domain: &Domain,
     ) -> bool {
-        if !self.peer.capabilities().opens_pages() {
+        if !self.caller.peer.capabilities().opens_pages() {
             return false;
         }
         let link = match credentials.sign_in_link(domain, &self.identity).await {
@@ -41,7 +41,7 @@ impl CallContext {
         let params = to_raw_value(&params).expect("a JSON value is valid JSON");
         let question = Question { method: "elicitation/create".to_owned(), params };
         let asked_at = Instant::now();
-        let answer = match self.peer.ask(question).await {
+        let answer = match self.caller.peer.ask(question).await {
             Ok(answer) => answer,
             Err(error) => {
                 tracing::debug!(%domain, %error, "a client did not open a page");
@@ -52,7 +52,7 @@ impl CallContext {
             return false;
         }
         let signed_in = async { timeout(PERSON_DEADLINE, link.done).await.unwrap_or(false) };
-        let has_signed_in = self.peer.wait_for_person(Box::pin(signed_in)).await;
+        let has_signed_in = self.caller.peer.wait_for_person(Box::pin(signed_in)).await;
         self.deadline += asked_at.elapsed();
         has_signed_in
     }

@@ -11,12 +11,9 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{broadcast, watch};
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
-use crate::{
-    Answer, AskError, Caller, Event, EventSink, MemoryShare, NestedCaller, Peer, Question,
-    RequestMeta, ResultRoom,
-};
+use crate::limits::room::ResultPlace;
+use crate::{Answer, AskError, Caller, Event, NestedCaller, Peer, Question, ResultRoom};
 
 /// Something that offers tools.
 ///
@@ -220,18 +217,14 @@ fn whole_seconds<S: Serializer>(
     duration.map(|duration| duration.as_secs()).serialize(serializer)
 }
 
-/// What a call carries besides its permit.
+/// What a call carries besides its permit: its caller, as the entrance brought it, and what the call adds.
 pub struct CallContext {
+    /// Its share of memory is to be kept with every copy of the arguments that may outlive the call, and
+    /// its cancellation ends work that outlives the future.
+    pub caller: Caller,
     /// When the call's time runs out, if nobody is asked anything in the meantime.
     pub deadline: Instant,
-    /// Fires when the caller gives up, for work that outlives the future.
-    pub cancel: CancellationToken,
-    pub events: EventSink,
-    pub peer: Arc<dyn Peer>,
     pub identity: UpstreamIdentity,
-    pub meta: Arc<RequestMeta>,
-    /// To be kept with every copy of the arguments that may outlive the call.
-    pub memory: Option<Arc<dyn MemoryShare>>,
     pub nested: NestedCaller,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
@@ -242,35 +235,29 @@ pub struct CallContext {
 impl CallContext {
     /// Tells whoever follows the call how far it is, out of `total` if that is known.
     pub fn progress(&self, done: u64, total: Option<u64>, message: &str) {
-        if !self.events.hears_progress() {
+        if !self.caller.events.hears_progress() {
             return;
         }
         let progress = Progress { progress: done, total, message };
-        self.events.send(Event::Progress(raw(&progress)));
+        self.caller.events.send(Event::Progress(raw(&progress)));
     }
 
     /// Tells whoever follows the call something, with a severity in the protocol's words.
     pub fn log(&self, level: &str, text: &str) {
-        self.events.send(Event::Log(raw(&json!({ "level": level, "data": text }))));
+        self.caller.events.send(Event::Log(raw(&json!({ "level": level, "data": text }))));
     }
 
     /// Asks the client behind the call, however it answers: over its connection, by repeating its
     /// request, or through the task as which the call runs. Meanwhile the call's clock stands still
     /// and its place at the source is free.
     pub async fn ask(&self, question: Question) -> Result<Answer, AskError> {
-        self.peer.ask(question).await
+        self.caller.peer.ask(question).await
     }
 
-    /// The caller of calls that are made within this one: the same client follows them and is asked.
-    pub fn caller(&self) -> Caller {
-        Caller {
-            events: self.events.clone(),
-            peer: self.peer.clone(),
-            cancel: self.cancel.clone(),
-            meta: self.meta.clone(),
-            memory: self.memory.clone(),
-            ..Caller::silent()
-        }
+    /// The caller of a call that is made within this one: the same client follows it and is asked. Its
+    /// result has room of its own.
+    pub fn nested_caller(&self) -> Caller {
+        Caller { result_place: ResultPlace::default(), ..self.caller.clone() }
     }
 }
 

@@ -49,8 +49,7 @@ impl ActiveCall {
 
     /// Starts the call at its source, so that it can outlive its request.
     fn start(&self, permit: Permit, is_task: bool) -> RunningCall {
-        let Caller { events, peer, cancel, meta, lineage, label, memory, result_place } =
-            &self.caller;
+        let Caller { events, peer, cancel, memory, result_place, .. } = &self.caller;
         let limits = &self.turn.runtime.limits;
         let waits = peer.question_mode() == QuestionMode::ByRetry
             && (is_task || peer.capabilities().answers_anything());
@@ -77,16 +76,7 @@ impl ActiveCall {
             turn: self.turn.clone(),
             operation: self.operation.clone(),
             entry: self.entry.clone(),
-            caller: Caller {
-                events: events.clone(),
-                peer,
-                cancel,
-                meta: meta.clone(),
-                lineage: lineage.clone(),
-                label: label.clone(),
-                memory: memory.clone(),
-                result_place: result_place.clone(),
-            },
+            caller: Caller { events: events.clone(), peer, cancel, ..self.caller.clone() },
             client: self.client.clone(),
             timer: self.timer.clone(),
             limit: self.limit,
@@ -166,15 +156,10 @@ impl ActiveCall {
 
     /// What the source is given beside its permit.
     fn context(self: &Arc<Self>, permit: &Permit, slot: &Slot, room: ResultRoom) -> CallContext {
-        let Caller { events, peer, cancel, meta, memory, .. } = &self.caller;
         CallContext {
+            caller: self.caller.clone(),
             deadline: self.timer.deadline(),
-            cancel: cancel.clone(),
-            events: events.clone(),
-            peer: peer.clone(),
             identity: slot.identity(&self.turn.principal),
-            meta: meta.clone(),
-            memory: memory.clone(),
             nested: self.nested(permit),
             result_bytes: self.result_limit(permit),
             room,

@@ -229,7 +229,7 @@ impl FakeSource {
             depth: context.nested.depth(),
             label: context.nested.lineage().label,
         });
-        *self.cancel.lock().unwrap() = Some(context.cancel.clone());
+        *self.cancel.lock().unwrap() = Some(context.caller.cancel.clone());
     }
 
     async fn answer(
@@ -306,7 +306,7 @@ impl FakeSource {
 /// What the caller's client answers.
 async fn ask(context: &CallContext) -> Result<String, AskError> {
     let question = Question { method: "elicitation/create".to_owned(), params: raw("{}") };
-    context.peer.ask(question).await.map(|answer| answer.0.get().to_owned())
+    context.caller.peer.ask(question).await.map(|answer| answer.0.get().to_owned())
 }
 
 /// The tools that ask the caller's client something.
@@ -323,7 +323,7 @@ async fn with_answers(tool: &str, context: &CallContext) -> Outcome {
         "chat" => {
             let answer = ask(context).await;
             for text in answer.iter().chain([&"1".to_owned()]) {
-                context.events.send(Event::Progress(raw(text)));
+                context.caller.events.send(Event::Progress(raw(text)));
             }
             answered(answer)
         }
@@ -395,7 +395,7 @@ async fn nest(
     let name = ToolName::parse(&tools.remove(0)).unwrap();
     let arguments = raw(&serde_json::to_string(&tools).unwrap());
     let operation = Operation::Tool { name, arguments };
-    let caller = Caller { peer: context.peer.clone(), ..Caller::silent() };
+    let caller = Caller { peer: context.caller.peer.clone(), ..Caller::silent() };
     context.nested.call_with(operation, caller, options).await
 }
 

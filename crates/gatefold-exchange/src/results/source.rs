@@ -75,7 +75,7 @@ impl ResultSource {
             return Err(invalid(MISSING_RESULT.to_owned()));
         };
         let reading = self.0.read(stored.text, request, call.principal());
-        let read = context.cancel.run_until_cancelled(reading).await;
+        let read = context.caller.cancel.run_until_cancelled(reading).await;
         let answer = read.ok_or(CallError::Cancelled)?;
         Ok(payload(&answer.map_err(|error| invalid(error.to_string()))?))
     }

@@ -71,7 +71,7 @@ async fn answer(turn: &Turn, tool: &str, arguments: &str, context: &CallContext)
     let name = ToolName::parse(tool).unwrap();
     let (arguments, tasks) = (raw(arguments), TaskSupport::Cannot);
     let call = ToolCall { name: &name, arguments, resume: None, tasks };
-    match turn.call(call, context.caller()).await {
+    match turn.call(call, context.nested_caller()).await {
         Ok(ToolAnswer::Reply(reply)) => reply.content.iter().map(|block| block.get()).collect(),
         Ok(ToolAnswer::Result(payload)) => payload.json.get().to_owned(),
         Ok(other) => panic!("{other:?}"),
@@ -101,7 +101,8 @@ impl StatelessSource for Office {
                     let operation = Operation::Tool { name, arguments: raw(arguments) };
                     let rights = Some(Rights::none());
                     let options = NestedOptions { rights, ..NestedOptions::default() };
-                    let nested = context.nested.call_with(operation, context.caller(), options);
+                    let nested =
+                        context.nested.call_with(operation, context.nested_caller(), options);
                     match nested.await? {
                         Outcome::Done(payload) => Ok(payload),
                         other => panic!("{other:?}"),

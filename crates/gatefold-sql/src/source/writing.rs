@@ -88,7 +88,7 @@ pub(super) async fn commit(open: Box<dyn OpenWrite>) -> Result<(), ToolError> {
 }
 
 fn can_be_asked(call: &ToolCall<'_>, question: &Question) -> Result<(), ToolError> {
-    let peer = &call.context.peer;
+    let peer = &call.context.caller.peer;
     let lacks = peer.capabilities().lacks(question);
     if peer.question_mode() == QuestionMode::Live && lacks.is_none() {
         return Ok(());
@@ -100,8 +100,8 @@ fn can_be_asked(call: &ToolCall<'_>, question: &Question) -> Result<(), ToolErro
 
 /// Asks the person behind the call. An `Err` is a reason to roll back.
 async fn agreed(call: &ToolCall<'_>, question: Question) -> Result<(), String> {
-    let _pause = call.context.peer.pause();
-    let asking = call.context.peer.ask(question);
+    let _pause = call.context.caller.peer.pause();
+    let asking = call.context.caller.peer.ask(question);
     let answer = match tokio::time::timeout(QUESTION_TIMEOUT, asking).await {
         Ok(Ok(answer)) => answer,
         Ok(Err(AskError::Deadline)) | Err(_) => {

@@ -87,7 +87,7 @@ impl McpSource {
         self: &Arc<Self>,
         context: &CallContext,
     ) -> Result<Arc<UpstreamSession>, CallError> {
-        let peer = Some(&*context.peer);
+        let peer = Some(&*context.caller.peer);
         let mut session = pin!(self.session(&context.identity, StartReason::Call, peer));
         let told_at = context.deadline.checked_sub(LAST_WORD).unwrap_or(context.deadline);
         if let Ok(session) = timeout_at(told_at, &mut session).await {
@@ -117,20 +117,20 @@ impl McpSource {
                 Some(&*resume.answers).filter(|answers| !is_null(answers));
             asked.params.request_state = resume.state.as_deref();
         }
-        let peer = (era == Era::Handshake).then(|| context.peer.clone());
-        let log_level = context.meta.log_level.as_deref();
-        let back_channel = BackChannel::new(context.events.clone(), peer, log_level);
-        let back_channel = Arc::new(back_channel.of(context.peer.client()));
+        let peer = (era == Era::Handshake).then(|| context.caller.peer.clone());
+        let log_level = context.caller.meta.log_level.as_deref();
+        let back_channel = BackChannel::new(context.caller.events.clone(), peer, log_level);
+        let back_channel = Arc::new(back_channel.of(context.caller.peer.client()));
         let request = SessionCall {
             method: asked.method,
             name: asked.name,
             headers: self.mirrored(&context.identity, session, &call.operation, target),
             params: asked.params,
-            caller: &context.meta,
-            memory: context.memory.clone(),
-            capabilities: context.peer.capabilities().raw(),
+            caller: &context.caller.meta,
+            memory: context.caller.memory.clone(),
+            capabilities: context.caller.peer.capabilities().raw(),
             back_channel,
-            is_heard: context.events.hears_progress(),
+            is_heard: context.caller.events.hears_progress(),
             limit: context.result_bytes,
             room: context.room.clone(),
         };
