@@ -86,7 +86,16 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ),
     (
         "gatefold-skills",
-        &["rmcp", "axum", "reqwest", "sqlx", "gatefold-store", "gatefold-mcp", "gatefold-egress"],
+        &[
+            "rmcp",
+            "axum",
+            "reqwest",
+            "sqlx",
+            "gatefold-config",
+            "gatefold-store",
+            "gatefold-mcp",
+            "gatefold-egress",
+        ],
     ),
     (
         "gatefold-sql",
@@ -124,6 +133,10 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     (
         "gatefold-agent",
         &["rmcp", "axum", "sqlx", "gatefold-config", "gatefold-mcp", "gatefold-store"],
+    ),
+    (
+        "gatefold-located",
+        &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core", "gatefold-config"],
     ),
     ("gatefold-config", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),
     ("gatefold-clients", &["tokio", "reqwest", "hyper", "axum", "sqlx", "rmcp", "gatefold-core"]),

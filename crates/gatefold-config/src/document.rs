@@ -9,9 +9,9 @@ use std::path::Path;
 use crate::as_written::{as_written, in_braces, of_crush, of_opencode, with_inputs, with_secrets};
 use crate::notation::expand;
 use crate::{
-    Dialect, ExpandedText, Fault, ForeignKey, InputVariable, Lines, Node, Surroundings,
-    SyntaxFault, UnresolvedReference,
+    Dialect, ExpandedText, Fault, ForeignKey, InputVariable, Surroundings, UnresolvedReference,
 };
+use gatefold_located::{Lines, Node, SyntaxFault};
 
 pub use cursor::{Field, Table};
 

@@ -1,7 +1,6 @@
 //! Configuration files, read through serde with the place of every value and all faults at once.
 //!
-//! A TOML, JSON or YAML text becomes a tree of [`Node`]s that know their places ([`parse_toml`],
-//! [`parse_json`], [`parse_yaml`]). A [`Document`] is one such file while it is read; a [`Field`]
+//! A text becomes a tree of [`Node`](gatefold_located::Node)s that know their places. A [`Document`] is one such file while it is read; a [`Field`]
 //! is a value in it, and [`Field::read`] deserialises any type that derives `Deserialize`. Serde
 //! stops at the first error; we do not: each fault is noted with its place, the value that caused
 //! it is left out, and the rest is read again, so one run over a file finds everything that is
@@ -19,33 +18,25 @@ mod as_written;
 mod document;
 mod faults;
 mod generic_schemas;
-mod json_file;
 mod key_paths;
 mod names;
 mod notation;
 pub mod schemas;
-mod text_format;
-mod toml_file;
-mod tree;
+mod toml_text;
 mod units;
 mod values;
-mod yaml_file;
 
 pub use document::{ClientNotation, Document, Field, References, Table};
-pub use faults::{Fault, Faults, Lines, SyntaxFault};
-pub use json_file::parse as parse_json;
+pub use faults::{Fault, Faults};
 pub use key_paths::{ForeignKey, nearest_key};
 pub use names::ITEM_LIMIT;
 pub use notation::{
     Dialect, ExpandedText, InputVariable, Part, SECRET, Surroundings, UnresolvedReference, is_name,
     parts, references, resolved, variable_of_input,
 };
-pub use text_format::TextFormat;
-pub use toml_file::parse as parse_toml;
-pub use tree::{Entry, Node, Value};
+pub use toml_text::parse as parse_toml;
 pub use units::{duration_text, size_text};
 pub use values::{
     Count, ExpectedValue, FilePath, HandRead, LimitedItems, LooseText, Pairs, Share, Size, Text,
     Time, fault, parsed,
 };
-pub use yaml_file::parse as parse_yaml;

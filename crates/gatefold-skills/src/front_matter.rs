@@ -5,7 +5,7 @@ mod mending;
 use std::collections::HashSet;
 
 use gatefold_catalog::one_line;
-use gatefold_config::{Entry, Lines, Node, Value, parse_yaml};
+use gatefold_located::{Entry, Lines, Node, Value, parse_yaml};
 use serde_json::{Map, Number, Value as Json};
 
 use crate::Finding;

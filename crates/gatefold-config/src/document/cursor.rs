@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use super::{Document, References};
 use crate::key_paths::{joined, unknown_key_hint};
 use crate::notation::{Part, SECRET, parts};
-use crate::{Dialect, Entry, ExpandedText, Node, Value};
+use crate::{Dialect, ExpandedText};
+use gatefold_located::{Entry, Node, Value};
 
 /// A table whose keys are checked. A key that nobody read is unknown.
 pub struct Table<'a> {
@@ -219,7 +220,7 @@ impl<'a> Field<'a> {
     }
 
     pub(crate) fn wrong_kind(&self, expected: &str) -> String {
-        format!("is {}, not {expected}", self.node.value.kind(self.document.dialect()))
+        format!("is {}, not {expected}", name_of(&self.node.value, self.document.dialect()))
     }
 
     pub(crate) fn note_unknown_keys(&self, entries: &[Entry], known: &[&str]) {
@@ -252,3 +253,17 @@ impl<'a> Field<'a> {
 }
 
 pub(crate) const LIST_HINT: &str = "put it in brackets: [...]";
+
+/// The kind of value, with its article, in the words of the file's format.
+fn name_of(value: &Value, dialect: Dialect) -> &'static str {
+    match value {
+        Value::Text(_) => "a string",
+        Value::Number(_) => "a number",
+        Value::Flag(_) => "a boolean",
+        Value::List(_) => "a list",
+        Value::Table(_) if dialect == Dialect::Client => "an object",
+        Value::Table(_) => "a table",
+        Value::Date => "a date",
+        Value::Null => "null",
+    }
+}

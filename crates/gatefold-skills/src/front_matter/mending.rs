@@ -5,7 +5,7 @@
 //! and one that is no YAML, or that YAML would cut, is put in quotes. Every line stays in its place,
 //! so that findings name the right one.
 
-use gatefold_config::{Node, Value, parse_yaml};
+use gatefold_located::{Node, Value, parse_yaml};
 
 use super::KEYS;
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gatefold_agent::AgentSource;
 use gatefold_config::schemas::or_reference;
-use gatefold_config::{Field, HandRead, Table, Text, Value};
+use gatefold_config::{Field, HandRead, Table, Text};
 use gatefold_core::{AgentId, Domain, EntryKind, Right, RuleId};
 use gatefold_disclose::Pins;
+use gatefold_located::Value;
 use gatefold_policy::{Effect, Entries, Glob, PrincipalFilter, Rule, Scope};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;

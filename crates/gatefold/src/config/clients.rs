@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use gatefold_catalog::GroupRules;
 use gatefold_config::{
-    ClientNotation, Dialect, Document, Fault, Faults, Field, Node, References, SyntaxFault,
-    TextFormat, Value, is_name, parse_json, parse_toml, parse_yaml,
+    ClientNotation, Dialect, Document, Fault, Faults, Field, References, is_name, parse_toml,
 };
 use gatefold_core::Domain;
+use gatefold_located::{Node, SyntaxFault, TextFormat, Value, parse_json, parse_yaml};
 use gatefold_policy::Effect;
 
 pub use inputs::InputVariables;

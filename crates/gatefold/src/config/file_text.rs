@@ -1,7 +1,8 @@
 use std::io;
 use std::path::Path;
 
-use gatefold_config::{Fault, Lines};
+use gatefold_config::Fault;
+use gatefold_located::Lines;
 
 use super::ConfigError;
 use super::error::is_link_loop;

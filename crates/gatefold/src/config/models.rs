@@ -1,9 +1,10 @@
 //! `[models.NAME]` of `gatefold.toml`: language models, how they are reached, and who may use them.
 
 use gatefold_config::{
-    Count, Fault, Field, HandRead, SECRET, Table, Text, Value, fault, parsed, references,
+    Count, Fault, Field, HandRead, SECRET, Table, Text, fault, parsed, references,
 };
 use gatefold_core::{Principal, Secret};
+use gatefold_located::Value;
 use gatefold_model::{Api, Fields, ModelSpec, RawJson, ShortForm, ToolCalls};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};

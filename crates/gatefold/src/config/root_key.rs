@@ -1,7 +1,8 @@
 //! `secrets.root_key` and the key before it: a text, or a program that prints it.
 
-use gatefold_config::{Field, Table, Text, Value, fault};
+use gatefold_config::{Field, Table, Text, fault};
 use gatefold_core::Secret;
+use gatefold_located::Value;
 use gatefold_store::{KeyCommand, ROOT_KEY_BYTES, RootKey, RootSecret};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};

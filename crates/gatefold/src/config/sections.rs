@@ -10,10 +10,11 @@ mod server;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use gatefold_config::{Document, ForeignKey, Node, Table};
+use gatefold_config::{Document, ForeignKey, Table};
 use gatefold_core::{AgentId, ClientName, UserId};
 use gatefold_dispatch::Limits;
 use gatefold_exchange::ClientProfile;
+use gatefold_located::Node;
 use gatefold_mcp::StartLimits;
 use gatefold_store::RootKey;
 

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use gatefold_config::{Entry, Lines, Node, Value, parse_toml};
+use gatefold_config::parse_toml;
+use gatefold_located::{Entry, Lines, Node, Value};
 use serde::Serialize;
 use serde_json::Value as Json;
 

@@ -14,9 +14,9 @@ use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer as _, Visitor};
 use super::super::FAULT_LIMIT;
 use super::{Field, LIST_HINT};
 use crate::names::{self, ITEM_LIMIT};
-use crate::{Entry, Node, Value};
 use access::{Entries, Items};
 use error::ReadError;
+use gatefold_located::{Entry, Node, Value};
 
 /// Reads a whole value. Keys that `T` does not have are noted as faults.
 pub(crate) fn read<T: DeserializeOwned>(field: &Field<'_>) -> Option<T> {

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use gatefold_config::{InputVariable, Node, Value, variable_of_input};
+use gatefold_config::{InputVariable, variable_of_input};
+use gatefold_located::{Node, Value};
 
 /// How a reference to a question begins.
 const INPUT: &str = "input:";

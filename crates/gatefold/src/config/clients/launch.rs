@@ -3,8 +3,9 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use gatefold_config::{Field, LimitedItems, Pairs, Table, Text, Value};
+use gatefold_config::{Field, LimitedItems, Pairs, Table, Text};
 use gatefold_core::Secret;
+use gatefold_located::Value;
 
 use crate::Environment;
 use crate::config::kinds::mcp::{self, Argument, McpConnection, ProgramName, VariableName};

@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use gatefold_config::{ClientNotation, Document, Field, Node, Table, Value};
+use gatefold_config::{ClientNotation, Document, Field, Table};
+use gatefold_located::{Node, Value};
 
 use super::inputs::InputVariables;
 use super::members::Timeout;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use gatefold_config::{Field, Table, Text, Value};
+use gatefold_config::{Field, Table, Text};
+use gatefold_located::Value;
 use gatefold_policy::Effect;
 
 use super::launch;

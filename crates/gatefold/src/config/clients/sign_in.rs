@@ -1,8 +1,9 @@
 //! The client of a provider that a client's file names for a server: Claude Code's and Gemini's
 //! `oauth`, opencode's too, and Cursor's `auth`.
 
-use gatefold_config::{Field, Table, Text, Value};
+use gatefold_config::{Field, Table, Text};
 use gatefold_core::Secret;
+use gatefold_located::Value;
 use gatefold_oauth::{ClientSecret, ClientSettings, LocalRedirect};
 
 use crate::config::SourceConfig;

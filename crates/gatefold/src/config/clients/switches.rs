@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gatefold_config::{Node, Value, parse_json};
+use gatefold_located::{Node, Value, parse_json};
 
 use crate::{Environment, files};
 

@@ -1,8 +1,9 @@
 //! The key `credentials`: whose credentials a call to a remote source uses.
 
-use gatefold_config::{Field, Table, Value, fault};
+use gatefold_config::{Field, Table, fault};
 use gatefold_core::{Domain, Secret};
 use gatefold_dispatch::IdentityScope;
+use gatefold_located::Value;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, IntoDeserializer as _, MapAccess, SeqAccess};
 use super::super::Field;
 use super::error::ReadError;
 use super::{ReadAttempt, ValueReader};
-use crate::{Entry, Node};
+use gatefold_located::{Entry, Node};
 
 pub(super) struct Entries<'r, 'a> {
     table: &'r Field<'a>,

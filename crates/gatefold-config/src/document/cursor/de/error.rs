@@ -11,7 +11,8 @@ use serde::de::{self, Expected, Unexpected};
 use super::super::{Document, Field};
 use super::NodeId;
 use crate::faults::HELP;
-use crate::{Part, UnresolvedReference, Value, parts};
+use crate::{Part, UnresolvedReference, parts};
+use gatefold_located::Value;
 
 #[derive(Debug)]
 pub(super) enum ReadError {

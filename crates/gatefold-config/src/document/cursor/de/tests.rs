@@ -6,8 +6,9 @@ use super::*;
 use crate::notation::tests::Machine;
 use crate::{
     Count, Dialect, Document, FilePath, LimitedItems, LooseText, Pairs, Size, Text, Time,
-    parse_json, parse_toml, parse_yaml,
+    parse_toml,
 };
+use gatefold_located::{parse_json, parse_yaml};
 
 /// One key of every kind.
 #[derive(Debug, Default, Deserialize)]

@@ -1,9 +1,10 @@
 //! `auth` of an HTTP API.
 
-use gatefold_config::{Field, HandRead, Table, Text, Value, parsed};
+use gatefold_config::{Field, HandRead, Table, Text, parsed};
 use gatefold_connect::{KeyPart, KeyPlace, SchemeCredential, SchemeCredentials};
 use gatefold_core::Secret;
 use gatefold_egress::Identity;
+use gatefold_located::Value;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value as Json, json};

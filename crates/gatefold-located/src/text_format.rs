@@ -1,6 +1,6 @@
 //! The format of a text, whatever its file is called.
 
-/// A format of configuration files.
+/// A format that people write values in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextFormat {
     Json,

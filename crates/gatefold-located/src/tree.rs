@@ -1,8 +1,6 @@
-//! The content of a configuration file in any format, with the place of everything.
+//! The content of a text in any format, with the place of everything.
 
 use std::ops::Range;
-
-use crate::Dialect;
 
 /// One value and its bytes in the file.
 #[derive(Debug)]
@@ -30,22 +28,6 @@ pub struct Entry {
     pub key: String,
     pub key_span: Range<usize>,
     pub node: Node,
-}
-
-impl Value {
-    /// The kind of value, with its article, in the words of the file's format.
-    pub fn kind(&self, dialect: Dialect) -> &'static str {
-        match self {
-            Self::Text(_) => "a string",
-            Self::Number(_) => "a number",
-            Self::Flag(_) => "a boolean",
-            Self::List(_) => "a list",
-            Self::Table(_) if dialect == Dialect::Client => "an object",
-            Self::Table(_) => "a table",
-            Self::Date => "a date",
-            Self::Null => "null",
-        }
-    }
 }
 
 impl Node {

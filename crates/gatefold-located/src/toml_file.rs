@@ -1,31 +1,15 @@
 use toml::de::{DeTable, DeValue};
 
-use crate::{Entry, Lines, Node, SyntaxFault, TextFormat, Value};
-
-/// What to do with a text in another format that is given as a `gatefold.toml`.
-const FOREIGN_HINT: &str = "write it as TOML, as `gatefold init` and `gatefold add` do; pass the \
-                            configuration of an MCP client as `--mcp-config FILE`";
+use crate::{Entry, Lines, Node, SyntaxFault, Value};
 
 /// Reads a TOML text, or returns its syntax errors, one for each slip.
 pub fn parse(text: &str) -> Result<Node, Vec<SyntaxFault>> {
-    let format = TextFormat::of(text);
-    if format == Some(TextFormat::Json) {
-        return Err(vec![foreign(TextFormat::Json)]);
-    }
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
         let span = table.span();
         return Ok(Node { span, value: table_value(table.into_inner()) });
     }
-    if format == Some(TextFormat::Yaml) {
-        return Err(vec![foreign(TextFormat::Yaml)]);
-    }
     Err(faults(text, &errors))
-}
-
-fn foreign(format: TextFormat) -> SyntaxFault {
-    let message = format!("this is {}, not TOML", format.name());
-    SyntaxFault { offset: 0, message, hint: FOREIGN_HINT }
 }
 
 /// The faults in the order of the text. The parser reports most mistakes more than once, so one
