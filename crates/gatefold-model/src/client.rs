@@ -10,6 +10,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 use url::Url;
 
+use crate::halves::SplitPairs;
 use crate::json_mode::{self, Constraint};
 use crate::retry::Tries;
 use crate::stream::clean;
@@ -216,7 +217,9 @@ impl ModelClient {
 
     async fn read_whole(&self, response: HttpResponse) -> Result<ModelAnswer, ModelError> {
         let body = response.read_capped(ANSWER_BYTES).await.map_err(ModelError::Unreachable)?;
-        let answer = self.wire().decode(&body, &self.origin);
+        let text = String::from_utf8_lossy(&body);
+        let json = SplitPairs::default().join(&text);
+        let answer = self.wire().decode(json.as_bytes(), &self.origin);
         answer.map_err(|error| clean(error, self.key()))
     }
 

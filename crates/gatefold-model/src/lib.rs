@@ -18,6 +18,7 @@ mod client;
 mod detection;
 mod error;
 mod fields;
+mod halves;
 mod history;
 mod json_mode;
 mod message;

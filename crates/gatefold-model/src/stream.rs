@@ -1,8 +1,10 @@
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use gatefold_core::Secret;
 use gatefold_egress::{EgressError, HttpResponse};
 
+use crate::halves::SplitPairs;
 use crate::wire::StreamDecoder;
 use crate::{AssistantPart, Delta, ModelAnswer, ModelError, SseDecoder};
 
@@ -32,6 +34,7 @@ enum StreamState {
 struct OpenStream {
     response: HttpResponse,
     events: SseDecoder,
+    pairs: SplitPairs,
     decoder: Box<dyn StreamDecoder>,
     bytes: u64,
     key: Option<Secret>,
@@ -46,7 +49,8 @@ impl ModelStream {
         key: Option<Secret>,
     ) -> Result<Self, ModelError> {
         let events = SseDecoder::new(EVENT_BYTES);
-        let open = OpenStream { response, events, decoder, bytes: 0, key };
+        let pairs = SplitPairs::default();
+        let open = OpenStream { response, events, pairs, decoder, bytes: 0, key };
         let state = StreamState::Open(Box::new(open));
         let mut stream = Self { model: model.to_owned(), deltas: VecDeque::new(), state };
         while stream.deltas.is_empty() && stream.advance().await? {}
@@ -151,7 +155,10 @@ impl OpenStream {
             let decoder = std::mem::replace(&mut self.events, SseDecoder::new(EVENT_BYTES));
             events.extend(decoder.finish());
         }
-        for event in &events {
+        for event in &mut events {
+            if let Cow::Owned(joined) = self.pairs.join(&event.data) {
+                event.data = joined;
+            }
             let read = self.decoder.read(event, deltas);
             // What the connection ended in the middle of is not wrong, but cut off.
             let read = read.map_err(|error| match error {
