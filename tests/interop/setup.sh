@@ -10,6 +10,7 @@
 #   setup.sh encoder            the sentence encoder, which tests want in GATEFOLD_ENCODER
 #   setup.sh apis               Prism, Kinto and public descriptions of APIs, for `apis.sh`
 #   setup.sh providers          the OAuth providers that `providers.sh` signs in at
+#   setup.sh models             aimock, a mock of models' APIs, for `models.sh`
 #   setup.sh servers            the 28 real servers that `servers.sh` compares; about 1.2 GB
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
@@ -83,6 +84,7 @@ readonly REAL_NODE_SERVERS=(
     mongodb-mcp-server@3.0.4
     tavily-mcp@0.2.22
 )
+readonly MODELS=(@copilotkit/aimock@1.43.0)
 # What `better-auth` depends on is named too, because its plugin takes no other versions.
 readonly PROVIDERS=(
     @modelcontextprotocol/sdk@1.32.2
@@ -112,6 +114,7 @@ main() {
         encoder) require_python; install_encoder encoder "${ENCODER[@]}" ;;
         apis) require_python; require_npm; install_apis ;;
         providers) require_python; require_npm; install_npm providers $PROVIDERS_NODE_MAJOR "${PROVIDERS[@]}" ;;
+        models) require_npm; install_npm models $MIN_NODE_MAJOR "${MODELS[@]}" ;;
         servers) require_python; require_npm; install_real_servers ;;
         *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`fastmcp\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
