@@ -7,6 +7,7 @@ mod gateways;
 mod leads;
 mod mistakes;
 mod plain;
+mod seat;
 mod task;
 mod words;
 
@@ -21,6 +22,7 @@ use sha2::{Digest as _, Sha256};
 
 use self::client::Client;
 use self::gateways::TaskGateway;
+use self::seat::Seat;
 use self::task::{Mistake, Task, Wanted};
 
 /// How many gateways run at once.
@@ -100,6 +102,10 @@ async fn perform(
     }
     let client = Client::connect(gateway.client(&query, name)).await?;
     client.listed(way.shows).ok_or_else(|| format!("`{}` is not listed", way.shows))?;
+    pursue(&client, task).await
+}
+
+async fn pursue(client: &Client<'_>, task: &Task) -> Result<Vec<Value>, String> {
     let mut results = Vec::new();
     for step in &task.steps {
         let earlier = results.last().unwrap_or(&Value::Null);
@@ -107,6 +113,40 @@ async fn perform(
         results.push(result);
     }
     Ok(results)
+}
+
+/// Does the tasks as the model of one chat.
+async fn walk_in_chat() -> Walk {
+    let seat = Seat::new();
+    let gateway = TaskGateway::start(&seat.config()).await;
+    seat.open(gateway.scratch());
+    let (tasks, mut results) = (tasks(), Vec::new());
+    for task in &tasks {
+        let done = async {
+            let client = Client::in_chat(&seat, task.steps[0].goal.words).await?;
+            let pursued = pursue(&client, task).await;
+            seat.end()?;
+            pursued
+        };
+        results.push(done.await);
+    }
+    seat.leave();
+    // One conversation has one name, so the calls that were made are dealt out in their order.
+    let made = gateway.records().await.remove("gatefold-chat").unwrap_or_default();
+    let mut made = made.into_iter().filter(|record| record["outcome"] == "done");
+    let dealt = tasks.iter().enumerate();
+    let dealt = dealt.map(|(at, task)| {
+        (client_name(at), made.by_ref().take(task.steps.len()).collect::<Vec<_>>())
+    });
+    let mut records: HashMap<_, _> = dealt.collect();
+    records.insert("left over".to_owned(), made.collect());
+    Walk { way: "a chat", results, records }
+}
+
+/// What a model reads of results: their text.
+fn read_by_model(results: &[Value]) -> Vec<Value> {
+    let read = |result: &Value| json!({ "content": [{ "text": result["content"][0]["text"] }] });
+    results.iter().map(read).collect()
 }
 
 #[test]
@@ -133,6 +173,23 @@ async fn sixty_tasks_reach_the_same_tools_with_the_same_results_and_records_thro
             if let Err(fault) = judge(task, at, walk, &walks[0]) {
                 faults.push(format!("{}, task {at}, {goal}: {fault}", walk.way));
             }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sixty_tasks_go_in_a_chat_as_they_go_over_mcp() {
+    let typed = WAYS.iter().find(|way| way.name == "typed").unwrap();
+    let (mut over_mcp, mut in_chat) = tokio::join!(walk(typed), walk_in_chat());
+    for results in over_mcp.results.iter_mut().chain(&mut in_chat.results).flatten() {
+        *results = read_by_model(results);
+    }
+    assert_eq!(in_chat.records["left over"], [] as [Value; 0]);
+    let mut faults = Vec::new();
+    for (at, task) in tasks().iter().enumerate() {
+        if let Err(fault) = judge(task, at, &in_chat, &over_mcp) {
+            faults.push(format!("task {at}, {}: {fault}", task.steps[0].goal.words));
         }
     }
     assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));

@@ -4,13 +4,20 @@ use gatefold_testkit::RawClient;
 use serde_json::{Map, Value, json};
 
 use super::leads::{Form, Lead, SchemaPlace, items, leads, text};
+use super::seat::Seat;
 use super::task::{Given, Goal, Meant, Mistake};
 use super::words::{Choice, identifiers, likeliest, misspelt, nearest, ranked};
 
 /// One connection through one disclosure.
-pub(super) struct Client {
-    mcp: RawClient,
+pub(super) struct Client<'s> {
+    connection: Connection<'s>,
     tools: Vec<Value>,
+}
+
+enum Connection<'s> {
+    Mcp(RawClient),
+    /// From inside a chat.
+    Chat(&'s Seat),
 }
 
 /// A tool that was found, and all that a call of it needs.
@@ -20,11 +27,18 @@ struct Tool {
     schema: Value,
 }
 
-impl Client {
+impl<'s> Client<'s> {
     /// Connects, and reads what there is.
     pub(super) async fn connect(mcp: RawClient) -> Result<Self, String> {
         let listed = mcp.list().await.map_err(|error| error.to_string())?.result();
-        Ok(Self { tools: items(&listed["tools"]).cloned().collect(), mcp })
+        let tools = items(&listed["tools"]).cloned().collect();
+        Ok(Self { connection: Connection::Mcp(mcp), tools })
+    }
+
+    /// Is the model of a chat in which a person says this.
+    pub(super) async fn in_chat(seat: &'s Seat, words: &str) -> Result<Self, String> {
+        let tools = seat.begin(words).await?;
+        Ok(Self { connection: Connection::Chat(seat), tools })
     }
 
     pub(super) fn tools(&self) -> &[Value] {
@@ -66,12 +80,18 @@ impl Client {
 
     /// Calls what is listed. An error is the text of the refusal.
     async fn ask(&self, tool: &str, arguments: &Value) -> Result<Value, String> {
-        let asked = self.mcp.call(tool, &arguments.to_string()).await;
-        let mut answered = asked.map_err(|error| error.to_string())?.value();
-        let result = answered["result"].take();
-        if result.is_null() {
-            return Err(text(&answered["error"]["message"]));
-        }
+        let result = match &self.connection {
+            Connection::Mcp(mcp) => {
+                let asked = mcp.call(tool, &arguments.to_string()).await;
+                let mut answered = asked.map_err(|error| error.to_string())?.value();
+                let result = answered["result"].take();
+                if result.is_null() {
+                    return Err(text(&answered["error"]["message"]));
+                }
+                result
+            }
+            Connection::Chat(seat) => seat.call(tool, arguments).await?,
+        };
         if result["isError"] == true {
             return Err(text(&result["content"][0]["text"]));
         }

@@ -53,6 +53,11 @@ impl TaskGateway {
         Self { gateway, scratch }
     }
 
+    /// Where it keeps its configuration and its state.
+    pub(super) fn scratch(&self) -> &Scratch {
+        &self.scratch
+    }
+
     /// A client of this name at the address with this query.
     pub(super) fn client(&self, query: &str, name: &str) -> RawClient {
         RawClient::new(format!("{}?{query}", self.gateway.url())).unwrap().with_name(name)

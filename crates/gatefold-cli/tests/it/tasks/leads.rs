@@ -100,7 +100,7 @@ impl Lead {
 }
 
 /// What the client finds for these words, in the way that its list of tools asks for.
-pub(super) async fn leads(client: &Client, words: &str) -> Result<Vec<Lead>, String> {
+pub(super) async fn leads(client: &Client<'_>, words: &str) -> Result<Vec<Lead>, String> {
     let has = |name: &str| client.listed(name).is_some();
     if has("get_tool_schema") {
         searched(client, &json!({ "query": words }), "results").await
@@ -114,7 +114,7 @@ pub(super) async fn leads(client: &Client, words: &str) -> Result<Vec<Lead>, Str
 }
 
 /// `gateway` and `intent`: what a search answers with. That of `intent` has the schemas.
-async fn searched(client: &Client, search: &Value, key: &str) -> Result<Vec<Lead>, String> {
+async fn searched(client: &Client<'_>, search: &Value, key: &str) -> Result<Vec<Lead>, String> {
     let found = client.answer("discover_tools", search).await?;
     let form = executing(client)?;
     let lead = |result: &Value| {
@@ -131,7 +131,7 @@ async fn searched(client: &Client, search: &Value, key: &str) -> Result<Vec<Lead
 }
 
 /// Through `execute_tool`, or where it is split, first through the one that only reads.
-fn executing(client: &Client) -> Result<Form, String> {
+fn executing(client: &Client<'_>) -> Result<Form, String> {
     let names = ["execute_tool", "execute_read"];
     let listed = names.into_iter().find(|name| client.listed(name).is_some());
     listed.map(Form::executing).ok_or_else(|| "nothing executes".to_owned())
@@ -139,7 +139,7 @@ fn executing(client: &Client) -> Result<Form, String> {
 
 /// `flat` and `namespace`, and what stands beside `typed`: the tool itself, a line for each tool of a
 /// domain, or a line for each that can be loaded.
-fn listed(client: &Client, tool: &Value) -> Vec<Lead> {
+fn listed(client: &Client<'_>, tool: &Value) -> Vec<Lead> {
     let (name, about) = (text(&tool["name"]), text(&tool["description"]));
     let lines = |lead: &dyn Fn(&str, &str) -> Lead| {
         let lines = about.lines().filter_map(|line| line.strip_prefix("- "));
@@ -172,7 +172,7 @@ fn listed(client: &Client, tool: &Value) -> Vec<Lead> {
 
 /// `typed`: the tools of servers, the actions of APIs, what can be done with a database, and what is
 /// listed itself.
-fn typed(client: &Client) -> Vec<Lead> {
+fn typed(client: &Client<'_>) -> Vec<Lead> {
     let of = |tool: &Value| match tool["name"].as_str() {
         Some("mcp") => sources(tool, "server", "tool", "call"),
         Some("connector") => sources(tool, "connector", "action", "execute"),
