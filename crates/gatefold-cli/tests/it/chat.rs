@@ -355,6 +355,36 @@ async fn a_person_at_the_terminal_is_asked_for_approval() {
 }
 
 #[tokio::test]
+async fn all_that_is_approved_can_be_seen_before_it_counts() {
+    let model = ScriptedModel::start(|prompt| match prompt.told().last() {
+        None => {
+            let (pad, hidden) = ("x".repeat(600), "amount=999999\u{202e}");
+            calls("create_issue", &json!({ "title": "t", "body": format!("{pad}{hidden}{pad}") }))
+        }
+        Some(_) => Move::say("It is made."),
+    });
+    let more = "[policy]\nask = 'writes'\n[agents.clerk]\ndescription = 'Files issues'\n";
+    let scratch = scratch(&(section("fast", "openai-chat", &model, "") + more));
+    let keys = [
+        ("`/help` lists", "Make one"),
+        ("> Make one", "Enter"),
+        ("v shows all arguments)", "v"),
+        ("v shows all arguments) v", "Enter"),
+        ("amount=999999<U+202E>", "y"),
+        ("v shows all arguments) y", "Enter"),
+        ("It is made.", "/quit"),
+        ("> /quit", "Enter"),
+    ];
+    let shown = at_a_terminal(&scratch, "chat --agent clerk", &keys).await;
+    assert!(
+        shown.contains("left 0") && shown.contains("call issues__create_issue done"),
+        "{shown}"
+    );
+    let asked = "Allow one call of `issues__create_issue` of `issues` for the agent `clerk`?";
+    assert!(shown.contains(asked), "{shown}");
+}
+
+#[tokio::test]
 async fn a_source_may_ask_the_person_something() {
     for (answer, said) in [("y", "They are gone."), ("n", "They stay.")] {
         let model = ScriptedModel::start(|prompt| match prompt.told().last() {
