@@ -487,7 +487,7 @@ fn an_answer_that_is_cut_off_is_an_error_and_the_chat_goes_on() {
 }
 
 /// A chat over pipes that stays open.
-struct Talk {
+pub(crate) struct Talk {
     child: Child,
     stdin: ChildStdin,
     shown: Arc<Mutex<String>>,
@@ -495,7 +495,11 @@ struct Talk {
 
 impl Talk {
     fn begin(scratch: &Scratch) -> Self {
-        let mut command = command(scratch, &["chat"]);
+        Self::begin_with(scratch, &["chat"])
+    }
+
+    pub(crate) fn begin_with(scratch: &Scratch, args: &[&str]) -> Self {
+        let mut command = command(scratch, args);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let shown = Arc::<Mutex<String>>::default();
@@ -505,11 +509,11 @@ impl Talk {
         Self { child, stdin, shown }
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         writeln!(self.stdin, "{text}").unwrap();
     }
 
-    async fn await_text(&self, text: &str) {
+    pub(crate) async fn await_text(&self, text: &str) {
         let found = wait_until(LIMIT, || self.shown.lock().unwrap().contains(text)).await;
         assert!(found, "no `{text}` in {}", self.shown.lock().unwrap());
     }

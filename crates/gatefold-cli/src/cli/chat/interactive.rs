@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Driver, RunEnd, RunLimits, Shortage};
+use gatefold_agent::{AgentTools as _, Driver, RunLimits};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
@@ -207,33 +207,20 @@ impl<'w> Chat<'w> {
         };
         screen.end_line();
         let end = run.end_state().cloned();
+        self.catch_up().await?;
         let is_kept = self.conversation.keep(id, run).await?;
-        self.tell_end(end.as_ref(), is_kept);
+        screen.tell_end(end.as_ref(), is_kept);
         Ok(None)
     }
 
-    fn tell_end(&self, end: Option<&RunEnd>, is_kept: bool) {
-        let output = self.output;
-        match end {
-            Some(RunEnd::Short { of: Shortage::Room }) => output.warning(
-                "the conversation has become too long for the model: take back some of it with `/undo`, \
-                 or begin anew with `/agent`",
-            ),
-            Some(RunEnd::Short { of }) => {
-                output.warning(&format!("the answer may lack something: {of}"));
-            }
-            Some(RunEnd::Refused) => output.warning("the model, or its provider, would not answer"),
-            Some(RunEnd::Failed { reason, is_final }) => {
-                output.error(reason);
-                if *is_final {
-                    output.complain("  help: `gatefold models check` says what is wrong");
-                }
-            }
-            Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
-            Some(RunEnd::Answered) | None => {}
-        }
-        if !is_kept {
-            output.complain("your message was not answered, and is forgotten");
+    /// Reads what other chats have said in this conversation. Returns whether they have changed it.
+    async fn catch_up(&mut self) -> anyhow::Result<bool> {
+        let has_changed = self.conversation.catch_up().await?;
+        if has_changed {
+            self.output.warning(match self.conversation.thread() {
+                Some(_) => "another chat has changed this conversation: it goes on from there",
+                None => "this conversation was deleted elsewhere: a new one begins",
+            });
         }
     }
 
@@ -285,6 +272,12 @@ impl<'w> Chat<'w> {
         let stance = Stance { agent, ..self.stance.clone() };
         let tools = tools(self.world, &stance, self.peer.as_ref(), self.output);
         let tools = match tools {
+        // What another chat said last is not what the person sees here as the last.
+        match self.catch_up().await {
+            Ok(false) => {}
+            Ok(true) => return self.output.line("nothing was taken back"),
+            Err(error) => return self.output.error(&format!("{error:#}")),
+        }
             Ok(tools) => tools,
             Err(error) => return self.output.error(&error.to_string()),
         };
