@@ -1,8 +1,10 @@
 //! `gatefold chat`: a model and the tools of the gateway, at a terminal or in a script.
 
+mod calls;
 mod command;
 mod context;
 mod conversation;
+mod files;
 mod form;
 mod interactive;
 mod peer;
@@ -12,6 +14,7 @@ mod script;
 mod tools;
 mod world;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -40,6 +43,9 @@ pub(crate) struct ChatArguments {
     /// Answer this and end, with the answer on standard output; what is piped in is a part of it
     #[arg(long, short, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Send this file or image with the first message, again for each further one
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
     /// Print one JSON object instead
     #[arg(long, requires = "prompt")]
     pub(crate) json: bool,
@@ -105,12 +111,14 @@ async fn converse(
         let stance = asked.stance(&conversation);
         let model = choose(asked, &stance, &world).await?;
         let Some(request) = request else {
-            return Chat::begin(&world, stance, model, conversation, output)?.run().await;
+            let mut chat = Chat::begin(&world, stance, model, conversation, output)?;
+            chat.attach_all(&asked.files).await?;
+            return chat.run().await;
         };
         if let (Some(reason), false) = (&model.reason, output.is_json()) {
             output.complain(&introduction(&model, reason));
         }
-        script::run(request, conversation, &stance, &world, &model, output).await
+        script::run((request, &asked.files), conversation, &stance, &world, &model, output).await
     };
     let conversed = conversed.await;
     world.close().await?;

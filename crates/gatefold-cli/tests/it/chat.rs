@@ -23,19 +23,19 @@ pub(crate) fn section(name: &str, api: &str, model: &ScriptedModel, more: &str) 
 }
 
 /// Two sources, and a configuration beside them.
-fn scratch(config: &str) -> Scratch {
+pub(crate) fn scratch(config: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", format!("{}{config}", two_sources(&scratch)));
     scratch
 }
 
-fn chat(scratch: &Scratch, args: &[&str], input: &str) -> Run {
+pub(crate) fn chat(scratch: &Scratch, args: &[&str], input: &str) -> Run {
     run_with_input(scratch, &[&["chat"], args].concat(), input)
 }
 
 /// The bodies of what a model was asked, each of which its provider would take.
 #[track_caller]
-fn requests(model: &ScriptedModel) -> Vec<Value> {
+pub(crate) fn requests(model: &ScriptedModel) -> Vec<Value> {
     let body = |request: String| {
         let (head, body) = request.split_once('{').unwrap();
         let body: Value = serde_json::from_str(&format!("{{{body}")).unwrap();
@@ -443,6 +443,32 @@ fn what_was_said_can_be_counted_and_taken_back() {
     let last = requests[3].to_string();
     assert!(last.contains("Again") && !last.contains("\"Count\""), "{last}");
     assert!(!last.contains("unheard"), "{last}");
+}
+
+#[test]
+fn a_call_is_unfolded_by_its_number() {
+    let long = "y".repeat(40_000);
+    let model = ScriptedModel::start(move |prompt| match prompt.told().len() {
+        0 => calls("count_issues", &json!({ "by": "state" })),
+        1 => calls("count_issues", &json!({ "by": format!("a\u{1b}[2J{long}") })),
+        _ => Move::say("Counted."),
+    });
+    let scratch = scratch(&section("fast", "openai-chat", &model, ""));
+    let ran = chat(&scratch, &[], "/calls\n/show\nCount\n/calls\n/show 1\n/show\n/show 3\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for part in [
+        "there are no calls",
+        "1  mcp {\"subcommand\":\"call\"",
+        "      \"by\": \"state\"",
+        "\"tool\":\"issues__count_issues\"",
+        "result, an error",
+        "a\\u001b[2J",
+        "bytes more: `gatefold threads show --json` has all of it",
+    ] {
+        assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
+    }
+    assert_eq!(ran.stderr.matches("there is no such call").count(), 2, "{}", ran.stderr);
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
 }
 
 #[test]
