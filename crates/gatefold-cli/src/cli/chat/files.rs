@@ -26,6 +26,9 @@ const FILE_BYTES: u64 = 16 * 1024 * 1024;
 /// The longest name that a model is told, in characters.
 const NAME: usize = 120;
 
+/// What some editors begin a text with.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// What kept files are called where results have the name of their tool.
 const FILE: &str = "file";
 
@@ -33,6 +36,7 @@ const FILE: &str = "file";
 pub(super) struct AttachedFile {
     /// What people are told of it.
     pub(super) summary: String,
+    /// At most two: an image has its name before it.
     parts: Vec<UserPart>,
 }
 
@@ -162,8 +166,11 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
 
 /// What a file says that is a text.
 fn text_of(bytes: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
-    Some(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned))
+    let mut text = String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))?;
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.remove(0);
+    }
+    Some(text)
 }
 
 fn not_readable(shown: &str) -> anyhow::Error {
