@@ -26,7 +26,7 @@ pub use budget::Budget;
 pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
 pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
 pub use limits::{ModelRoom, RunLimits};
-pub use replay::{ReplayError, replay, replay_run};
+pub use replay::{ReplayError, fits_journal, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModel, AgentModels, AgentSource, CallableAgent};
 pub use surface_tools::{ObserverOf, SurfaceTools};

@@ -16,6 +16,9 @@ const EVENT_KIND: &str = "agent";
 /// How many events are read at once.
 const PAGE: u32 = 500;
 
+/// The most bytes that a beginning has beside what was said.
+const BEGINNING_BYTES: usize = 1024;
+
 /// How a run began. With the runs before it and its events, all that it was is known.
 #[derive(Debug, Serialize, Deserialize)]
 struct RunBeginning {
@@ -31,6 +34,12 @@ pub enum ReplayError {
     Unreadable { run: RunId, source: serde_json::Error },
     #[error("the run `{run}` is not whole in its journal")]
     NotWhole { run: RunId },
+}
+
+/// Whether a journal keeps whole what a person says. Of what it does not, a later run knows only the size.
+pub fn fits_journal(said: &UserMessage) -> bool {
+    let said = serde_json::to_string(said).expect("the keys of a message are texts");
+    said.len() + BEGINNING_BYTES <= RUN_EVENT_BYTES
 }
 
 /// The event that a run's journal begins with.

@@ -14,6 +14,13 @@ pub const CALLS_PER_ANSWER: usize = 64;
 /// How often a model is asked again that answers nothing.
 const EMPTY_ANSWERS: u32 = 1;
 
+/// What an image counts as, in bytes of text: providers make up to some 2,000 tokens of one, however many
+/// bytes it has.
+const IMAGE_ROOM: usize = 6 * 1024;
+
+/// The most bytes of the images in one request, in base64. Providers take requests of 20 MB or more.
+const IMAGES_BYTES: usize = 16 * 1024 * 1024;
+
 const EMPTY_RESULT: &str = "The call succeeded. Its result is empty.";
 const EMPTY_ERROR: &str = "The call failed, and nothing says why.";
 const CANCELLED: &str = "The call was cancelled.";
@@ -34,6 +41,7 @@ pub struct AgentRun {
     empty_answers: u32,
     tokens: u64,
     bytes: usize,
+    image_bytes: usize,
     repeats: Repeats,
     shortage: Option<Shortage>,
 }
@@ -59,6 +67,7 @@ impl AgentRun {
     /// A run that answers the end of a history, with what it wants first.
     pub fn begin(history: History, limits: RunLimits) -> (Self, Vec<Effect>) {
         let bytes = history.turns().iter().map(written_bytes).sum();
+        let image_bytes = history.turns().iter().map(image_bytes).sum();
         let mut run = Self {
             began_with: history.turns().len(),
             history,
@@ -68,6 +77,7 @@ impl AgentRun {
             empty_answers: 0,
             tokens: 0,
             bytes,
+            image_bytes,
             repeats: Repeats::default(),
             shortage: None,
         };
@@ -286,7 +296,8 @@ impl AgentRun {
         if tokens.is_some_and(|limit| self.tokens >= limit) {
             return Some(Shortage::Tokens);
         }
-        (self.bytes > history_bytes).then_some(Shortage::Room)
+        let is_full = self.bytes > history_bytes || self.image_bytes > IMAGES_BYTES;
+        is_full.then_some(Shortage::Room)
     }
 
     /// What the model is told before its last answer.
@@ -328,6 +339,7 @@ impl AgentRun {
         let round = Round::new(said, results).expect("each call has a result");
         let turn = Turn::Round(round.clone());
         self.bytes = self.bytes.saturating_add(written_bytes(&turn));
+        self.image_bytes = self.image_bytes.saturating_add(image_bytes(&turn));
         self.history.push(round).expect("the model was asked");
     }
 
@@ -347,12 +359,25 @@ fn word_result(result: ToolResult) -> ToolResult {
     if result.is_error { ToolResult::error(EMPTY_ERROR) } else { ToolResult::text(EMPTY_RESULT) }
 }
 
-/// About how many bytes a turn takes in a request.
+/// How many bytes a turn's images take in a request.
+fn image_bytes(turn: &Turn) -> usize {
+    let parts: Vec<_> = match turn {
+        Turn::User(message) => message.parts().iter().collect(),
+        Turn::Round(round) => round.results().iter().flat_map(|result| &result.parts).collect(),
+    };
+    let sizes = parts.into_iter().map(|part| match part {
+        UserPart::Text(_) => 0,
+        UserPart::Image(image) => image.bytes().len().div_ceil(3) * 4,
+    });
+    sizes.sum()
+}
+
+/// About how many bytes of text a turn counts as.
 fn written_bytes(turn: &Turn) -> usize {
     let parts_bytes = |parts: &[UserPart]| {
         let part_bytes = |part: &UserPart| match part {
             UserPart::Text(text) => text.len(),
-            UserPart::Image(image) => image.bytes().len() / 3 * 4,
+            UserPart::Image(_) => IMAGE_ROOM,
         };
         parts.iter().map(part_bytes).sum::<usize>()
     };

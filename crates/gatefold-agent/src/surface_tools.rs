@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Principal, ToolName};
+use gatefold_core::{BoxError, Principal, ToolId, ToolName};
 use gatefold_dispatch::{CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
     Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
@@ -85,6 +85,12 @@ impl SurfaceTools {
     /// Makes a call like [`AgentTools::call`], and has somebody told of what was really called for it.
     pub async fn call_observed(&self, request: &ToolCall, observer_of: &ObserverOf) -> ToolResult {
         self.carry_out(request, Some(observer_of)).await
+    }
+
+    /// A text of the user's that the model can be given: a long one is kept, and read on like a result.
+    pub async fn shortened_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
+        let turn = self.turn(None).await.ok_or(NothingShown)?;
+        turn.shortened_text(text, tool).await
     }
 
     async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {

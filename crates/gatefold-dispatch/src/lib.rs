@@ -34,6 +34,7 @@ mod tasks;
 mod threads;
 mod unlisted;
 
+pub use call::WHOLE_ARGUMENTS;
 pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
 pub use capabilities::{ClientCapabilities, Question};
 pub use counters::{Counters, DiscoveryCounts};

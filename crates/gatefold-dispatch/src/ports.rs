@@ -78,6 +78,12 @@ pub trait Peer: Send + Sync + 'static {
         self.question_mode()
     }
 
+    /// Whether its person can be shown a call's arguments whole, however long they are: a question for
+    /// approval then has them beside what it shows.
+    fn shows_whole_arguments(&self) -> bool {
+        false
+    }
+
     /// Tells connected clients apart. `None` for a stateless client, which may be anybody.
     fn client(&self) -> Option<u64> {
         None

@@ -108,6 +108,10 @@ impl Peer for ClientQuestions {
         self.peer.own_question_mode()
     }
 
+    fn shows_whole_arguments(&self) -> bool {
+        self.peer.shows_whole_arguments()
+    }
+
     fn client(&self) -> Option<u64> {
         self.peer.client()
     }

@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use gatefold_catalog::{Request, Tool, View, address, read_address, token_bound};
 use gatefold_core::{
-    CallError, Domain, ExtensionRequest, Operation, Outcome, Payload, Principal, PromptName,
-    Resume, ResumeError, Suspension, Target, TaskHandle, ToolId, ToolName, Uri, call_text,
-    with_calls,
+    BoxError, CallError, Domain, ExtensionRequest, Operation, Outcome, Payload, Principal,
+    PromptName, Resume, ResumeError, Suspension, Target, TaskHandle, ToolId, ToolName, Uri,
+    call_text, with_calls,
 };
 use gatefold_disclose::{
     Names, Rehearsal, Reply, Step, StructuredContent, TopLevelCall, UsageError, rehearse,
@@ -386,6 +386,18 @@ impl Turn {
             if is_promised { StructuredContent::Promised } else { StructuredContent::Unpromised };
         let showing = Showing { structured, in_envelope };
         results.shortened(payload, showing, tool.target(), self.principal()).await
+    }
+
+    /// A text that comes from no call and that a model can be given, such as a file of its user: with a
+    /// preview in its place if it is too long. Its rest is kept like a result, by the name of this tool.
+    ///
+    /// Whoever cannot read on is given all of it, as with results.
+    pub async fn shortened_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
+        let Some(results) = &self.shared.results else { return Ok(text) };
+        if self.view().find(results.limits().reader.as_str()).is_none() {
+            return Ok(text);
+        }
+        results.shortened_text(text, tool, self.principal()).await
     }
 
     /// The error with the calls that it suggests as the client can make them. Those of tools that this principal does

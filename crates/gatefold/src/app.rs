@@ -8,6 +8,7 @@ mod builder;
 mod containers;
 mod costs;
 mod disclosure;
+mod documents;
 mod encoder;
 mod learning;
 mod patterns;
@@ -37,6 +38,7 @@ use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::Server;
 use gatefold_oauth::{SignInError, SiteSettings};
 use gatefold_store::{ReachAttempt, Store, StoreError};
+use gatefold_worker::WorkerPool;
 
 use crate::config::{Config, ConfigError, Inputs, SourceConfig, load};
 use crate::{EncoderTier, Environment};
@@ -57,6 +59,8 @@ pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use containers::container_leftovers;
 pub use costs::{CountError, TokenCosts, TokenCounter};
+pub use documents::DocumentError;
+pub(crate) use documents::PDF_TASK;
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};
 pub use watch::{ConfigWatch, SeenFiles, WatchError};
@@ -93,6 +97,7 @@ pub struct App {
     exchange: Arc<Exchange>,
     disclosures: ConfiguredDisclosures,
     results: KeptResults,
+    workers: WorkerPool,
     callable: CallableAgents,
     server: Arc<Server>,
     store: Store,

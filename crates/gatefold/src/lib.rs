@@ -22,8 +22,8 @@ pub mod worker;
 
 pub use app::{
     App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
-    CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
-    SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
+    CountError, DocumentError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles,
+    ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
     WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
 };
 pub use encoder::EncoderTier;

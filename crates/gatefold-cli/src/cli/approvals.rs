@@ -161,7 +161,7 @@ fn whole(record: &ApprovalRecord) -> Vec<String> {
 }
 
 /// JSON without spaces in lines, a member each.
-fn indent(json: &str) -> Vec<String> {
+pub(super) fn indent(json: &str) -> Vec<String> {
     let (mut lines, mut line, mut depth) = (Vec::new(), String::new(), 1_usize);
     let (mut in_string, mut is_escaped) = (false, false);
     let mut end = |line: &mut String, depth: usize| {

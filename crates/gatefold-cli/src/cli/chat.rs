@@ -1,8 +1,10 @@
 //! `gatefold chat`: a model and the tools of the gateway, at a terminal or in a script.
 
+mod calls;
 mod command;
 mod context;
 mod conversation;
+mod files;
 mod form;
 mod interactive;
 mod peer;
@@ -12,6 +14,7 @@ mod script;
 mod tools;
 mod world;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -40,6 +43,9 @@ pub(crate) struct ChatArguments {
     /// Answer this and end, with the answer on standard output; what is piped in is a part of it
     #[arg(long, short, value_name = "TEXT")]
     prompt: Option<String>,
+    /// Send this file or image with the first message, again for each further one
+    #[arg(long = "file", value_name = "PATH")]
+    files: Vec<PathBuf>,
     /// Print one JSON object instead
     #[arg(long, requires = "prompt")]
     pub(crate) json: bool,
@@ -83,55 +89,40 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    match &asked.prompt {
-        Some(prompt) => {
-            // Standard input is read before signals are waited for, so that one ends the reading.
-            let request = script::request(prompt)?;
-            stop::unless_stopped(answer(&request, asked, shared, environment, output)).await
-        }
-        None => talk(asked, shared, environment, output).await,
-    }
+    let Some(prompt) = &asked.prompt else {
+        return converse(None, asked, shared, environment, output).await;
+    };
+    // Standard input is read before signals are waited for, so that one ends the reading.
+    let request = script::request(prompt)?;
+    stop::unless_stopped(converse(Some(&request), asked, shared, environment, output)).await
 }
 
-async fn answer(
-    request: &str,
+/// Answers a request, or talks with whoever is there until they leave.
+async fn converse(
+    request: Option<&str>,
     asked: &ChatArguments,
     shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let world = Box::pin(World::open(asked.demo, shared, environment)).await?;
-    let answered = async {
+    let conversed = async {
         let conversation = asked.conversation(&world).await?;
         let stance = asked.stance(&conversation);
         let model = choose(asked, &stance, &world).await?;
+        let Some(request) = request else {
+            let mut chat = Chat::begin(&world, stance, model, conversation, output)?;
+            chat.attach_all(&asked.files).await?;
+            return chat.run().await;
+        };
         if let (Some(reason), false) = (&model.reason, output.is_json()) {
             output.complain(&introduction(&model, reason));
         }
-        script::run(request, conversation, &stance, &world, &model, output).await
+        script::run((request, &asked.files), conversation, &stance, &world, &model, output).await
     };
-    let answered = answered.await;
+    let conversed = conversed.await;
     world.close().await?;
-    answered
-}
-
-async fn talk(
-    asked: &ChatArguments,
-    shared: &SharedOptions,
-    environment: &Environment,
-    output: &Output,
-) -> anyhow::Result<ExitCode> {
-    let world = Box::pin(World::open(asked.demo, shared, environment)).await?;
-    let talked = async {
-        let conversation = asked.conversation(&world).await?;
-        let stance = asked.stance(&conversation);
-        let model = choose(asked, &stance, &world).await?;
-        let mut chat = Chat::begin(&world, stance, model, conversation, output)?;
-        chat.run().await
-    };
-    let talked = talked.await;
-    world.close().await?;
-    talked
+    conversed
 }
 
 async fn choose(

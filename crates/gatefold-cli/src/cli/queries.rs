@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::arguments::{Forget, Queries, SharedOptions};
 use super::output::{Output, Style};
+use super::session;
 use super::table::Table;
-use super::{control, session, stop};
 
 pub(super) async fn run(
     queries: &Queries,
@@ -17,16 +17,10 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    stop::unless_stopped(async {
-        // What was learnt is on disk, and every gateway on this state directory notices changes by
-        // itself.
-        let state_dir = control::locate(shared, environment).await?.state_dir;
-        session::with_state(&state_dir, async |state| match &queries.forget {
-            Some(Forget::Forget { tool, .. }) => forget(state, tool.as_ref(), output).await,
-            None if queries.missed => list_missed(state, output).await,
-            None => list(state, queries.tool.as_ref(), output).await,
-        })
-        .await
+    session::on_record(shared, environment, async |state| match &queries.forget {
+        Some(Forget::Forget { tool, .. }) => forget(state, tool.as_ref(), output).await,
+        None if queries.missed => list_missed(state, output).await,
+        None => list(state, queries.tool.as_ref(), output).await,
     })
     .await
 }

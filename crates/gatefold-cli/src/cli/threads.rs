@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::arguments::{SharedOptions, ThreadAct, Threads};
 use super::output::{Output, Style};
+use super::session;
 use super::table::Table;
 use super::visible::on_one_line;
-use super::{control, session, stop};
 
 /// How many digits of an id are shown.
 const SHOWN_DIGITS: usize = 8;
@@ -22,23 +22,19 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    stop::unless_stopped(async {
-        let state_dir = control::locate(shared, environment).await?.state_dir;
-        session::with_state(&state_dir, async |state| match &threads.act {
-            None => list(state, &threads.search, output).await,
-            Some(ThreadAct::Show { id, .. }) => show(state, id, output).await,
-            Some(ThreadAct::Rename { id, title, .. }) => {
-                let thread = state.rename_thread(id, title).await?;
-                tell(&thread, "renamed", output);
-                Ok(())
-            }
-            Some(ThreadAct::Delete { id, .. }) => {
-                let thread = state.delete_thread(id).await?;
-                tell(&thread, "deleted", output);
-                Ok(())
-            }
-        })
-        .await
+    session::on_record(shared, environment, async |state| match &threads.act {
+        None => list(state, &threads.search, output).await,
+        Some(ThreadAct::Show { id, .. }) => show(state, id, output).await,
+        Some(ThreadAct::Rename { id, title, .. }) => {
+            let thread = state.rename_thread(id, title).await?;
+            tell(&thread, "renamed", output);
+            Ok(())
+        }
+        Some(ThreadAct::Delete { id, .. }) => {
+            let thread = state.delete_thread(id).await?;
+            tell(&thread, "deleted", output);
+            Ok(())
+        }
     })
     .await
 }

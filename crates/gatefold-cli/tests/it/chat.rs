@@ -23,19 +23,19 @@ pub(crate) fn section(name: &str, api: &str, model: &ScriptedModel, more: &str) 
 }
 
 /// Two sources, and a configuration beside them.
-fn scratch(config: &str) -> Scratch {
+pub(crate) fn scratch(config: &str) -> Scratch {
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", format!("{}{config}", two_sources(&scratch)));
     scratch
 }
 
-fn chat(scratch: &Scratch, args: &[&str], input: &str) -> Run {
+pub(crate) fn chat(scratch: &Scratch, args: &[&str], input: &str) -> Run {
     run_with_input(scratch, &[&["chat"], args].concat(), input)
 }
 
 /// The bodies of what a model was asked, each of which its provider would take.
 #[track_caller]
-fn requests(model: &ScriptedModel) -> Vec<Value> {
+pub(crate) fn requests(model: &ScriptedModel) -> Vec<Value> {
     let body = |request: String| {
         let (head, body) = request.split_once('{').unwrap();
         let body: Value = serde_json::from_str(&format!("{{{body}")).unwrap();
@@ -355,6 +355,36 @@ async fn a_person_at_the_terminal_is_asked_for_approval() {
 }
 
 #[tokio::test]
+async fn all_that_is_approved_can_be_seen_before_it_counts() {
+    let model = ScriptedModel::start(|prompt| match prompt.told().last() {
+        None => {
+            let (pad, hidden) = ("x".repeat(600), "amount=999999\u{202e}");
+            calls("create_issue", &json!({ "title": "t", "body": format!("{pad}{hidden}{pad}") }))
+        }
+        Some(_) => Move::say("It is made."),
+    });
+    let more = "[policy]\nask = 'writes'\n[agents.clerk]\ndescription = 'Files issues'\n";
+    let scratch = scratch(&(section("fast", "openai-chat", &model, "") + more));
+    let keys = [
+        ("`/help` lists", "Make one"),
+        ("> Make one", "Enter"),
+        ("v shows all arguments)", "v"),
+        ("v shows all arguments) v", "Enter"),
+        ("amount=999999<U+202E>", "y"),
+        ("v shows all arguments) y", "Enter"),
+        ("It is made.", "/quit"),
+        ("> /quit", "Enter"),
+    ];
+    let shown = at_a_terminal(&scratch, "chat --agent clerk", &keys).await;
+    assert!(
+        shown.contains("left 0") && shown.contains("call issues__create_issue done"),
+        "{shown}"
+    );
+    let asked = "Allow one call of `issues__create_issue` of `issues` for the agent `clerk`?";
+    assert!(shown.contains(asked), "{shown}");
+}
+
+#[tokio::test]
 async fn a_source_may_ask_the_person_something() {
     for (answer, said) in [("y", "They are gone."), ("n", "They stay.")] {
         let model = ScriptedModel::start(|prompt| match prompt.told().last() {
@@ -416,6 +446,32 @@ fn what_was_said_can_be_counted_and_taken_back() {
 }
 
 #[test]
+fn a_call_is_unfolded_by_its_number() {
+    let long = "y".repeat(40_000);
+    let model = ScriptedModel::start(move |prompt| match prompt.told().len() {
+        0 => calls("count_issues", &json!({ "by": "state" })),
+        1 => calls("count_issues", &json!({ "by": format!("a\u{1b}[2J{long}") })),
+        _ => Move::say("Counted."),
+    });
+    let scratch = scratch(&section("fast", "openai-chat", &model, ""));
+    let ran = chat(&scratch, &[], "/calls\n/show\nCount\n/calls\n/show 1\n/show\n/show 3\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for part in [
+        "there are no calls",
+        "1  mcp {\"subcommand\":\"call\"",
+        "      \"by\": \"state\"",
+        "\"tool\":\"issues__count_issues\"",
+        "result, an error",
+        "a\\u001b[2J",
+        "bytes more: `gatefold threads show --json` has all of it",
+    ] {
+        assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
+    }
+    assert_eq!(ran.stderr.matches("there is no such call").count(), 2, "{}", ran.stderr);
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+}
+
+#[test]
 fn another_model_goes_on_and_another_agent_begins_anew() {
     let (one, two) =
         (ScriptedModel::start(|_| Move::say("one")), ScriptedModel::start(|_| Move::say("two")));
@@ -457,7 +513,7 @@ fn an_answer_that_is_cut_off_is_an_error_and_the_chat_goes_on() {
 }
 
 /// A chat over pipes that stays open.
-struct Talk {
+pub(crate) struct Talk {
     child: Child,
     stdin: ChildStdin,
     shown: Arc<Mutex<String>>,
@@ -465,7 +521,11 @@ struct Talk {
 
 impl Talk {
     fn begin(scratch: &Scratch) -> Self {
-        let mut command = command(scratch, &["chat"]);
+        Self::begin_with(scratch, &["chat"])
+    }
+
+    pub(crate) fn begin_with(scratch: &Scratch, args: &[&str]) -> Self {
+        let mut command = command(scratch, args);
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let shown = Arc::<Mutex<String>>::default();
@@ -475,11 +535,11 @@ impl Talk {
         Self { child, stdin, shown }
     }
 
-    fn say(&mut self, text: &str) {
+    pub(crate) fn say(&mut self, text: &str) {
         writeln!(self.stdin, "{text}").unwrap();
     }
 
-    async fn await_text(&self, text: &str) {
+    pub(crate) async fn await_text(&self, text: &str) {
         let found = wait_until(LIMIT, || self.shown.lock().unwrap().contains(text)).await;
         assert!(found, "no `{text}` in {}", self.shown.lock().unwrap());
     }

@@ -11,6 +11,7 @@ mod approvals;
 mod behind_a_proxy;
 mod calls;
 mod chat;
+mod chat_files;
 mod client_credentials;
 mod commands;
 mod completions;

@@ -1,10 +1,15 @@
 //! Conversations that outlive the process: gone on with, taken back, listed, renamed and deleted.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use gatefold_testkit::model::{Move, ScriptedModel};
+use gatefold_testkit::wait_until;
 use serde_json::{Value, json};
 
-use crate::chat::section;
-use crate::process::{run, run_with_input};
+use crate::chat::{Talk, section};
+use crate::process::{LIMIT, run, run_with_input};
 use crate::scratch::Scratch;
 
 /// Says how often a person has spoken, and what they said last.
@@ -101,4 +106,56 @@ fn what_is_taken_back_or_never_answered_is_not_kept() {
     run_with_input(&scratch, &["chat"], "Three.\n/undo\n");
     assert_eq!(threads(&scratch).len(), 1);
     assert!(run(&scratch, &["threads", "--search", "Three"]).stdout.contains("no conversations"));
+}
+
+#[tokio::test]
+async fn two_chats_go_on_with_one_conversation_and_lose_nothing() {
+    let may_answer = Arc::new(AtomicBool::new(false));
+    let released = may_answer.clone();
+    let model = ScriptedModel::start(move |prompt| {
+        let messages = prompt.whole()["messages"].as_array().unwrap();
+        let said = messages.iter().filter(|message| message["role"] == "user");
+        let last = messages.last().unwrap()["content"].as_str().unwrap();
+        while last == "Slowly." && !released.load(Ordering::Acquire) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        Move::say(&format!("{last} is request {}.", said.count()))
+    });
+    let scratch = scratch(&model);
+    let mut first = Talk::begin_with(&scratch, &["chat"]);
+    first.say("One.");
+    first.await_text("One. is request 1.").await;
+    let mut second = Talk::begin_with(&scratch, &["chat", "--continue"]);
+    second.say("Two.");
+    second.await_text("Two. is request 2.").await;
+    // What the other chat said is before what this one says now.
+    first.say("Three.");
+    first.await_text("another chat has changed this conversation").await;
+    first.await_text("Three. is request 3.").await;
+
+    // Both at the same time: each has its own run, and the next message follows both.
+    let asked = model.requests().len();
+    first.say("Slowly.");
+    assert!(wait_until(LIMIT, || model.requests().len() > asked).await);
+    second.say("Meanwhile.");
+    second.await_text("Meanwhile. is request 4.").await;
+    may_answer.store(true, Ordering::Release);
+    first.await_text("Slowly. is request 4.").await;
+    second.say("/undo");
+    second.await_text("nothing was taken back").await;
+    second.say("Six.");
+    second.await_text("Six. is request 6.").await;
+
+    let id = threads(&scratch)[0]["id"].as_str().unwrap().to_owned();
+    let shown = run(&scratch, &["threads", "show", &id]).stdout;
+    for said in ["One.", "Two.", "Three.", "Slowly.", "Meanwhile.", "Six."] {
+        assert!(shown.contains(&format!("> {said}\n")), "{shown}");
+        assert_eq!(shown.matches(&format!("{said} is request")).count(), 1, "{shown}");
+    }
+
+    // One that is deleted meanwhile is begun anew.
+    assert_eq!(run(&scratch, &["threads", "delete", &id]).code, Some(0));
+    first.say("Seven.");
+    first.await_text("was deleted elsewhere").await;
+    first.await_text("Seven. is request 1.").await;
 }

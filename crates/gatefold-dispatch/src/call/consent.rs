@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gatefold_catalog::{by_ends, object_fields};
-use gatefold_core::{CallError, Digest, Suspension, Target, Timestamp};
+use gatefold_core::{AgentId, CallError, Digest, Suspension, Target, Timestamp};
 use gatefold_policy::{Approval, ResolvedCall};
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
@@ -28,6 +28,10 @@ const SHOWN_ENDS: [usize; 2] = [500, 60];
 /// The most characters that a client shows its user of a call's arguments. With more members than fit, the call
 /// has to be approved where all of it can be read.
 const SHOWN_ARGUMENTS: usize = 8000;
+
+/// The member of a question's `_meta` with the arguments, as they are, for a client that
+/// [shows them whole](crate::Peer::shows_whole_arguments) to its person.
+pub const WHOLE_ARGUMENTS: &str = "gatefold/arguments";
 
 /// The largest arguments to store with a request, in bytes. Of larger ones only the beginning is
 /// stored, and nobody can approve what cannot be shown.
@@ -100,7 +104,12 @@ impl ActiveCall {
         call: &ResolvedCall,
         record: &CallOpened,
     ) -> Option<(Suspension, Timestamp)> {
-        let question = question(call.target(), call.call().operation.arguments())?;
+        let arguments = call.call().operation.arguments();
+        let agent = self.turn.principal.agent.as_ref();
+        let mut question = question(call.target(), agent, arguments)?;
+        if self.caller.peer.shows_whole_arguments() {
+            question.params = with_whole(&question.params, arguments);
+        }
         if self.caller.peer.capabilities().lacks(&question).is_some() {
             return None;
         }
@@ -141,10 +150,12 @@ impl ActiveCall {
     }
 }
 
-/// The form with which a client asks its user. It names the tool itself, never a meta-tool, and shows every
-/// member of the arguments. None if there are too many of them.
-fn question(target: &Target, arguments: &str) -> Option<Question> {
-    let mut message = format!("Allow one call of `{}` of `{}`?", target.id, target.domain);
+/// The form with which a client asks its user. It names the tool itself, never a meta-tool, the agent
+/// that wants it called, if one does, and shows every member of the arguments. None if there are too many
+/// of them.
+fn question(target: &Target, agent: Option<&AgentId>, arguments: &str) -> Option<Question> {
+    let asker = agent.map(|agent| format!(" for the agent `{agent}`")).unwrap_or_default();
+    let mut message = format!("Allow one call of `{}` of `{}`{asker}?", target.id, target.domain);
     let mut ways = SHOWN_ENDS.into_iter().map(|ends| by_ends(arguments, ends));
     let shown = ways.find(|shown| shown.chars().nth(SHOWN_ARGUMENTS).is_none())?;
     if shown != "null" {
@@ -165,6 +176,14 @@ fn question(target: &Target, arguments: &str) -> Option<Question> {
         },
     });
     Some(Question { method: "elicitation/create".to_owned(), params: raw(&params) })
+}
+
+/// The same question, with the arguments as they are.
+fn with_whole(params: &RawValue, arguments: &str) -> Box<RawValue> {
+    let mut params: serde_json::Map<_, _> =
+        serde_json::from_str(params.get()).expect("a question's parameters are an object");
+    params.insert("_meta".to_owned(), json!({ WHOLE_ARGUMENTS: arguments }));
+    raw(&params.into())
 }
 
 /// The question in the form of a suspension.
@@ -257,17 +276,20 @@ mod tests {
             digest: Digest::new([1; 32]),
             hints: gatefold_core::Hints::default(),
         };
-        let asked = question(&target, &long).expect("one member fits").params;
+        let asked = question(&target, None, &long).expect("one member fits").params;
         assert!(asked.get().len() < 3000, "{}", asked.get().len());
         assert!(asked.get().contains("characters ...>"));
         let pad = "x".repeat(3000);
         let padded = format!(r#"{{"a":"{pad}","amount":999999,"b":"{pad}"}}"#);
-        let asked = question(&target, &padded).expect("three members fit").params;
+        let asked = question(&target, None, &padded).expect("three members fit").params;
         assert!(asked.get().contains(r#"\"amount\":999999"#), "{}", asked.get());
         let many = format!("[{}999999{}]", "0,".repeat(SHOWN_ARGUMENTS), ",0".repeat(9));
-        assert!(question(&target, &many).is_none());
-        let hidden = question(&target, "{\"to\":\"a\u{202e}b\u{200b}\"}").expect("it fits").params;
+        assert!(question(&target, None, &many).is_none());
+        let agent = AgentId::new("clerk");
+        let hidden = question(&target, Some(&agent), "{\"to\":\"a\u{202e}b\u{200b}\"}");
+        let hidden = hidden.expect("it fits").params;
         assert!(hidden.get().contains("a<U+202E>b<U+200B>"), "{}", hidden.get());
+        assert!(hidden.get().contains("of `mail` for the agent `clerk`?"), "{}", hidden.get());
         let kept = kept_arguments(&long);
         assert!(kept.get().starts_with('"') && kept.get().len() < KEPT_ARGUMENTS + 100);
         assert_eq!(kept_arguments(r#"{"a":1.50}"#).get(), r#"{"a":1.50}"#);

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use gatefold_core::{CallError, Clock, Payload, Principal, Target, Timestamp, ToolId};
+use gatefold_core::{BoxError, CallError, Clock, Payload, Principal, Target, Timestamp, ToolId};
 use gatefold_disclose::{PreviewPlace, StructuredContent, result_text, with_preview};
 use gatefold_dispatch::{DataOwner, NewResult, ResultHandle, StoredResult, StoredResults};
 use gatefold_results::{
@@ -111,7 +111,13 @@ impl ResultKeeper {
         };
         let (payload, text) = self.worked_on(bytes, weigh).await;
         let Some(text) = text else { return Ok(payload) };
-        let (handle, text) = self.keep(text, target, principal, &limits).await?;
+        let kept = self.keep(text, target.id.clone(), principal, &limits).await;
+        let (handle, text) = kept.map_err(|source| {
+            let reason =
+                "its result is too large to be shown whole, and could not be kept".to_owned();
+            let domain = target.domain.clone();
+            CallError::Unavailable { domain, reason, source: Some(source) }
+        })?;
         let shown = move || {
             let kept = KeptResult { handle: handle.as_str(), tool: limits.reader.as_str() };
             let shown = preview(&text, &kept, limits.preview);
@@ -120,33 +126,54 @@ impl ResultKeeper {
         Ok(self.worked_on(bytes, shown).await)
     }
 
+    /// A text that no call gave, if a model can be given all of it, else a preview whose rest is kept
+    /// under the name of this tool.
+    pub(crate) async fn shortened_text(
+        &self,
+        text: String,
+        tool: ToolId,
+        principal: &Principal,
+    ) -> Result<String, BoxError> {
+        let (limits, bytes) = (self.limits(), text.len());
+        let budget = limits.preview;
+        let (text, fits) = self
+            .worked_on(bytes, move || {
+                let fits = budget.holds(&text);
+                (text, fits)
+            })
+            .await;
+        if fits {
+            return Ok(text);
+        }
+        let (handle, text) = self.keep(text, tool, principal, &limits).await?;
+        let shown = move || {
+            let kept = KeptResult { handle: handle.as_str(), tool: limits.reader.as_str() };
+            preview(&text, &kept, limits.preview).text
+        };
+        Ok(self.worked_on(bytes, shown).await)
+    }
+
     /// Keeps a text, and gives it back.
     async fn keep(
         &self,
         text: String,
-        target: &Target,
+        tool: ToolId,
         principal: &Principal,
         limits: &ResultLimits,
-    ) -> Result<(ResultHandle, String), CallError> {
+    ) -> Result<(ResultHandle, String), BoxError> {
         let now = self.clock.now();
         let kept = self.port.keep(NewResult {
             owner: DataOwner::of(principal),
-            tool: target.id.clone(),
+            tool,
             text: text.clone(),
             at: now,
             expires_at: now.plus(limits.expiry),
             kept_each: limits.kept_each,
         });
-        match kept.await {
-            Ok(handle) => Ok((handle, text)),
-            Err(source) => {
-                tracing::warn!(%source, "a large result could not be kept");
-                let reason =
-                    "its result is too large to be shown whole, and could not be kept".to_owned();
-                let domain = target.domain.clone();
-                Err(CallError::Unavailable { domain, reason, source: Some(source) })
-            }
-        }
+        let kept = kept
+            .await
+            .inspect_err(|source| tracing::warn!(%source, "a large result could not be kept"));
+        Ok((kept?, text))
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -158,7 +185,7 @@ impl ResultKeeper {
         &self,
         principal: &Principal,
         handle: &ResultHandle,
-    ) -> Result<Option<StoredResult>, gatefold_core::BoxError> {
+    ) -> Result<Option<StoredResult>, BoxError> {
         self.port.find(DataOwner::of(principal), handle, self.clock.now()).await
     }
 

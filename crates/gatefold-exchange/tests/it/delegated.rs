@@ -325,7 +325,8 @@ async fn an_approval_in_an_agents_call_is_asked_for_and_is_its_own() {
         let report = world.report(&clerk(), &calls, caller).await;
         assert!(report.answers[0].contains(expected), "{report:?}");
         let asked = client.asked.lock().unwrap().concat();
-        assert!(asked.contains("Allow one call of `mail__send` of `mail`?"), "{asked}");
+        let expected_question = "Allow one call of `mail__send` of `mail` for the agent `writer`?";
+        assert!(asked.contains(expected_question), "{asked}");
         let last = world.log.records().pop().unwrap();
         let tool = last.opened.tool.as_ref().unwrap();
         assert_eq!((last.agent(), tool.as_str()), ("writer", "mail__send"));

@@ -1,9 +1,12 @@
 //! What a person types that is for the chat and not for the model.
 
 /// The commands, with what each does.
-pub(super) const COMMANDS: [(&str, &str); 7] = [
+pub(super) const COMMANDS: [(&str, &str); 10] = [
     ("/agent [NAME]", "list the agents, or begin anew with one; `/agent none` is without"),
     ("/model [NAME]", "list the models, or go on with another"),
+    ("/file [PATH]", "send a file or an image with your next message; `/file none` sends none"),
+    ("/calls", "list the calls of this conversation"),
+    ("/show [NUMBER]", "show one of them, or the last one, with its arguments and its result"),
     ("/tools", "list what the model is shown, and how much is behind it"),
     ("/context", "count what the prompt holds, in tokens"),
     ("/undo", "take back your last message and what followed; calls that were made stay made"),
@@ -15,6 +18,9 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 pub(super) enum ChatCommand<'t> {
     Agent(Option<&'t str>),
     Model(Option<&'t str>),
+    File(Option<&'t str>),
+    Calls,
+    Show(Option<&'t str>),
     Tools,
     Context,
     Undo,
@@ -32,6 +38,9 @@ impl<'t> ChatCommand<'t> {
         Some(match (name, argument) {
             ("agent", name) => Self::Agent(name),
             ("model", name) => Self::Model(name),
+            ("file", path) => Self::File(path),
+            ("calls", None) => Self::Calls,
+            ("show", number) => Self::Show(number),
             ("tools", None) => Self::Tools,
             ("context", None) => Self::Context,
             ("undo", None) => Self::Undo,
@@ -52,6 +61,7 @@ mod tests {
             ("/agent", Some(ChatCommand::Agent(None))),
             ("/agent  sales \n", Some(ChatCommand::Agent(Some("sales")))),
             ("/model openai:gpt-5", Some(ChatCommand::Model(Some("openai:gpt-5")))),
+            ("/file my notes.md", Some(ChatCommand::File(Some("my notes.md")))),
             ("/quit", Some(ChatCommand::Quit)),
             ("/etc/hosts", Some(ChatCommand::Unknown("/etc/hosts"))),
             ("/undo all", Some(ChatCommand::Unknown("/undo all"))),

@@ -22,6 +22,9 @@ pub(super) struct Conversation {
     thread: Option<ThreadId>,
     history: Option<History>,
     said: Vec<Said>,
+    /// The thread's runs as far as they were read, each with whether it had ended. As many as the store
+    /// gives at most.
+    runs: Vec<(RunId, bool)>,
 }
 
 /// Something that the person said.
@@ -42,8 +45,8 @@ pub(super) enum Earlier<'a> {
 impl Conversation {
     pub(super) fn new(app: &Arc<App>, agent: Option<AgentId>) -> Self {
         let owner = DataOwner::lasting(&app.local_user());
-        let (app, thread, history, said) = (app.clone(), None, None, Vec::new());
-        Self { app, owner, agent, thread, history, said }
+        let (app, thread, history) = (app.clone(), None, None);
+        Self { app, owner, agent, thread, history, said: Vec::new(), runs: Vec::new() }
     }
 
     /// One of the person's earlier ones, with the agent that it was with.
@@ -56,21 +59,38 @@ impl Conversation {
             })?,
         };
         let mut conversation = Self::new(app, record.agent);
-        let Some(thread) = ThreadId::parse(&record.id) else { return Ok(conversation) };
-        let (store, owner) = (app.store(), conversation.owner);
-        conversation.thread = Some(thread);
-        for run in store.runs_of(&owner, thread).await? {
-            let (at, before) = (conversation.turns().len(), conversation.history.take());
-            let after = replay_run(store, &owner, run.id, before.clone()).await?;
+        conversation.thread = ThreadId::parse(&record.id);
+        conversation.catch_up().await?;
+        Ok(conversation)
+    }
+
+    /// Reads the thread anew if another chat has changed it. Returns whether one has.
+    ///
+    /// Several chats may go on with a thread at once: each run is one of its own, so nothing is lost, and
+    /// what a chat says next follows all that the others have said.
+    pub(super) async fn catch_up(&mut self) -> anyhow::Result<bool> {
+        let Some(thread) = self.thread else { return Ok(false) };
+        let store = self.app.store();
+        let found = store.runs_of(&self.owner, thread).await?;
+        let runs: Vec<_> = found.iter().map(|run| (run.id, run.end.is_some())).collect();
+        if runs == self.runs {
+            return Ok(false);
+        }
+        let (mut history, mut said): (Option<History>, _) = (None, Vec::new());
+        for &(run, _) in &runs {
+            let at = turns_of(history.as_ref()).len();
+            let after = replay_run(store, &self.owner, run, history.clone()).await?;
+            // What was not answered would be said twice.
             if is_answered(after.as_ref(), at) {
-                conversation.history = after;
-                conversation.said.push(Said { at, run: run.id });
-            } else {
-                // What a crash left unanswered would be said twice.
-                conversation.history = before;
+                history = after;
+                said.push(Said { at, run });
             }
         }
-        Ok(conversation)
+        if runs.is_empty() {
+            self.thread = None;
+        }
+        (self.history, self.said, self.runs) = (history, said, runs);
+        Ok(true)
     }
 
     pub(super) fn agent(&self) -> Option<&AgentId> {
@@ -121,6 +141,7 @@ impl Conversation {
         let is_kept = is_answered(history.as_ref(), at);
         if is_kept {
             self.said.push(Said { at, run: id });
+            self.runs.push((id, true));
             self.history = history;
         } else {
             self.forget(id).await?;
@@ -142,21 +163,25 @@ impl Conversation {
     /// Deletes a run. The store deletes the thread with its last one.
     async fn forget(&mut self, run: RunId) -> anyhow::Result<()> {
         self.app.store().delete_run(&self.owner, run).await?;
-        if self.said.is_empty() {
+        self.runs.retain(|(own, _)| *own != run);
+        if self.runs.is_empty() {
             self.thread = None;
         }
         Ok(())
     }
 
     pub(super) fn turns(&self) -> &[Turn] {
-        self.history.as_ref().map(History::turns).unwrap_or_default()
+        turns_of(self.history.as_ref())
     }
+}
+
+fn turns_of(history: Option<&History>) -> &[Turn] {
+    history.map(History::turns).unwrap_or_default()
 }
 
 /// Whether a model said anything from that turn on.
 fn is_answered(history: Option<&History>, at: usize) -> bool {
-    let turns = history.map(History::turns).unwrap_or_default();
-    turns.iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
+    turns_of(history).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
 }
 
 /// The first line of what was said first.

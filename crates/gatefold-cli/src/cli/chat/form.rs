@@ -1,11 +1,15 @@
 //! A question of policy or of a source, put to the person at the terminal.
 
-use gatefold_dispatch::{Answer, Question};
+use std::sync::Arc;
+
+use gatefold_catalog::by_ends;
+use gatefold_dispatch::{Answer, Question, WHOLE_ARGUMENTS};
 use inquire::{Confirm, InquireError, MultiSelect, Select, Text};
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
+use crate::cli::approvals::indent;
 use crate::cli::output::Output;
 use crate::cli::terminal::Terminal;
 use crate::cli::visible::on_one_line;
@@ -17,6 +21,13 @@ pub(super) enum Reply {
     Interrupted(Answer),
 }
 
+/// What the person wants next.
+enum Choice {
+    Reply(Reply),
+    /// To see the arguments whole before anything counts.
+    View,
+}
+
 /// What a question has (MCP, elicitation): a message, and a form or an address.
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
@@ -25,6 +36,8 @@ struct Elicitation {
     /// Of a question that is answered at this address.
     url: Option<String>,
     requested_schema: FormSchema,
+    #[serde(rename = "_meta")]
+    meta: Map<String, Value>,
 }
 
 #[derive(Deserialize, Default)]
@@ -44,19 +57,39 @@ pub(super) async fn ask(question: &Question, output: &Output) -> Reply {
     if let Some(url) = &asked.url {
         output.line(&format!("  {url}"));
     }
+    let whole = longer_arguments(&asked);
+    let asked = Arc::new(asked);
     let _terminal = Terminal::kept();
-    // Nobody may ever answer, so the waiting thread is one that a signal can leave behind.
-    let reply = tokio::task::spawn_blocking(move || reply(&asked)).await;
-    reply.unwrap_or_else(|_| Reply::Answer(answer(&json!({ "action": "cancel" }))))
+    loop {
+        let (asked, has_more) = (asked.clone(), whole.is_some());
+        // Nobody may ever answer, so the waiting thread is one that a signal can leave behind.
+        let choice = tokio::task::spawn_blocking(move || choose(&asked, has_more)).await;
+        match choice {
+            Ok(Choice::Reply(reply)) => return reply,
+            Ok(Choice::View) => output.lines(&indent(whole.as_deref().unwrap_or_default())),
+            Err(_) => return Reply::Answer(answer(&json!({ "action": "cancel" }))),
+        }
+    }
 }
 
-fn reply(asked: &Elicitation) -> Reply {
+/// The arguments of a call that needs approval, if the message shows less of them.
+fn longer_arguments(asked: &Elicitation) -> Option<String> {
+    let whole = by_ends(asked.meta.get(WHOLE_ARGUMENTS)?.as_str()?, usize::MAX / 4);
+    (!asked.message.contains(&whole)).then_some(whole)
+}
+
+fn choose(asked: &Elicitation, has_more: bool) -> Choice {
     let filled = if asked.url.is_some() {
         agree("Go on, once you have opened it?", true).map(|yes| yes.then(Map::new))
+    } else if has_more {
+        match decide(&asked.requested_schema) {
+            Ok(None) => return Choice::View,
+            decided => decided,
+        }
     } else {
         fill(&asked.requested_schema).map(Some)
     };
-    match filled {
+    Choice::Reply(match filled {
         Ok(Some(content)) => {
             Reply::Answer(answer(&json!({ "action": "accept", "content": content })))
         }
@@ -65,7 +98,23 @@ fn reply(asked: &Elicitation) -> Reply {
             Reply::Interrupted(answer(&json!({ "action": "cancel" })))
         }
         Err(_) => Reply::Answer(answer(&json!({ "action": "cancel" }))),
+    })
+}
+
+/// The yes or no to what the message shows only a part of. None if the person wants to see all of it.
+fn decide(schema: &FormSchema) -> Result<Option<Map<String, Value>>, InquireError> {
+    let mut content = Map::new();
+    for (name, field) in &schema.properties {
+        let title = on_one_line(field["title"].as_str().unwrap_or(name));
+        let typed = Text::new(&format!("{title} (y/N, v shows all arguments)")).prompt()?;
+        let typed = typed.trim().to_lowercase();
+        if typed == "v" {
+            return Ok(None);
+        }
+        // Anything else means no, as Enter does.
+        content.insert(name.clone(), matches!(&*typed, "y" | "yes").into());
     }
+    Ok(Some(content))
 }
 
 fn answer(value: &Value) -> Answer {

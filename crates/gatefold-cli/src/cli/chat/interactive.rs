@@ -1,10 +1,11 @@
 //! A chat with a person.
 
+use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Driver, RunEnd, RunLimits, Shortage};
+use gatefold_agent::{AgentTools as _, Driver, RunLimits};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
@@ -19,13 +20,14 @@ use crate::cli::threads::last_digits;
 
 use super::command::{COMMANDS, ChatCommand};
 use super::conversation::Conversation;
+use super::files::{self, AttachedFile, FILES, compose};
 use super::form::{self, Reply};
 use super::peer::{OpenQuestion, TerminalPeer};
 use super::reader::{ChatInput, Reader};
 use super::screen::ChatScreen;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
-use super::{context, introduction};
+use super::{calls, context, introduction};
 
 /// How many characters of a tool's description are listed.
 const DESCRIPTION: usize = 80;
@@ -37,6 +39,8 @@ pub(super) struct Chat<'w> {
     model: ChosenModel,
     tools: ChatTools<'w>,
     conversation: Conversation,
+    /// What the next message holds beside its text, at most [`FILES`].
+    files: Vec<AttachedFile>,
     reader: Reader,
     peer: Option<Arc<TerminalPeer>>,
     questions: mpsc::Receiver<OpenQuestion>,
@@ -65,6 +69,7 @@ impl<'w> Chat<'w> {
             model,
             tools,
             conversation,
+            files: Vec::new(),
             reader,
             peer,
             questions,
@@ -129,19 +134,34 @@ impl<'w> Chat<'w> {
     /// Takes a line of the person. Returns the exit code if that was the last.
     async fn take(&mut self, line: &str) -> anyhow::Result<Option<ExitCode>> {
         let Some(command) = ChatCommand::read(line) else {
-            return match UserMessage::text(line) {
-                Ok(message) => Ok(Box::pin(self.say(message)).await.unwrap_or_else(|error| {
-                    self.output.error(&format!("{error:#}"));
-                    None
-                })),
-                Err(_) => Ok(None),
+            if line.trim().is_empty() {
+                return Ok(None);
+            }
+            let said = match compose(line, &self.files) {
+                Ok(message) => {
+                    self.files.clear();
+                    Box::pin(self.say(message)).await
+                }
+                Err(error) => Err(error),
             };
+            return Ok(said.unwrap_or_else(|error| {
+                self.output.error(&format!("{error:#}"));
+                None
+            }));
         };
         match command {
             ChatCommand::Agent(None) => self.list_agents(),
             ChatCommand::Agent(Some(name)) => self.begin_with(name).await,
             ChatCommand::Model(None) => self.list_models(),
             ChatCommand::Model(Some(name)) => self.go_on_with(name),
+            ChatCommand::File(path) => {
+                let attached = self.take_file(path).await;
+                self.report(attached);
+            }
+            ChatCommand::Calls => calls::list(self.conversation.turns(), self.output),
+            ChatCommand::Show(number) => {
+                calls::show(self.conversation.turns(), number, self.output);
+            }
             ChatCommand::Tools => self.report(self.list_tools().await),
             ChatCommand::Context => self.report(self.count().await),
             ChatCommand::Undo => self.undo().await,
@@ -157,10 +177,37 @@ impl<'w> Chat<'w> {
         Ok(None)
     }
 
+    /// Has the next message hold these files.
+    pub(super) async fn attach_all(&mut self, paths: &[PathBuf]) -> anyhow::Result<()> {
+        self.files = files::attach_all(paths, self.world, &self.tools).await?;
+        Ok(())
+    }
+
+    /// Has the next message hold one file more, or none, or lists those that it holds.
+    async fn take_file(&mut self, path: Option<&str>) -> anyhow::Result<()> {
+        match path {
+            Some("none") => self.files.clear(),
+            Some(_) if self.files.len() == FILES => return Err(files::too_many()),
+            Some(path) => {
+                let file = files::attach(Path::new(path), self.world, &self.tools).await?;
+                self.files.push(file);
+            }
+            None => {}
+        }
+        if self.files.is_empty() {
+            self.output.line("your next message has no file; `/file PATH` sends one with it");
+        }
+        for AttachedFile { summary, .. } in &self.files {
+            self.output.line(&format!("with your next message: {summary}"));
+        }
+        Ok(())
+    }
+
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
         let limits = RunLimits::for_model(&self.model.config.room(), &offer);
+        self.catch_up().await?;
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
         let screen = ChatScreen::new(self.output, self.model.origin());
@@ -208,36 +255,29 @@ impl<'w> Chat<'w> {
         screen.end_line();
         let end = run.end_state().cloned();
         let is_kept = self.conversation.keep(id, run).await?;
-        self.tell_end(end.as_ref(), is_kept);
+        screen.tell_end(end.as_ref(), is_kept);
         Ok(None)
     }
 
-    fn tell_end(&self, end: Option<&RunEnd>, is_kept: bool) {
-        let output = self.output;
-        match end {
-            Some(RunEnd::Short { of: Shortage::Room }) => output.warning(
-                "the conversation has become too long for the model: take back some of it with `/undo`, \
-                 or begin anew with `/agent`",
-            ),
-            Some(RunEnd::Short { of }) => {
-                output.warning(&format!("the answer may lack something: {of}"));
-            }
-            Some(RunEnd::Refused) => output.warning("the model, or its provider, would not answer"),
-            Some(RunEnd::Failed { reason, is_final }) => {
-                output.error(reason);
-                if *is_final {
-                    output.complain("  help: `gatefold models check` says what is wrong");
-                }
-            }
-            Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
-            Some(RunEnd::Answered) | None => {}
+    /// Reads what other chats have said in this conversation. Returns whether they have changed it.
+    async fn catch_up(&mut self) -> anyhow::Result<bool> {
+        let has_changed = self.conversation.catch_up().await?;
+        if has_changed {
+            self.output.warning(match self.conversation.thread() {
+                Some(_) => "another chat has changed this conversation: it goes on from there",
+                None => "this conversation was deleted elsewhere: a new one begins",
+            });
         }
-        if !is_kept {
-            output.complain("your message was not answered, and is forgotten");
-        }
+        Ok(has_changed)
     }
 
     async fn undo(&mut self) {
+        // What another chat said last is not what the person sees here as the last.
+        match self.catch_up().await {
+            Ok(false) => {}
+            Ok(true) => return self.output.line("nothing was taken back"),
+            Err(error) => return self.output.error(&format!("{error:#}")),
+        }
         match self.conversation.undo().await {
             Ok(true) => self.output.line("taken back"),
             Ok(false) => self.output.line("there is nothing to take back"),
@@ -298,6 +338,8 @@ impl<'w> Chat<'w> {
         }
         self.stance = stance;
         self.tools = tools;
+        // What was kept for another agent cannot be read on in.
+        self.files.clear();
         let agent = self.stance.agent.clone();
         self.conversation = Conversation::new(&self.world.app, agent);
         let model = &self.model.config.name;

@@ -45,6 +45,10 @@ impl Peer for TerminalPeer {
         QuestionMode::Live
     }
 
+    fn shows_whole_arguments(&self) -> bool {
+        true
+    }
+
     fn ask(&self, question: Question) -> BoxFuture<'_, Result<Answer, AskError>> {
         Box::pin(async move {
             let (answer, answered) = oneshot::channel();

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gatefold_agent::{AgentEvent, RunWatcher};
+use gatefold_agent::{AgentEvent, RunEnd, RunWatcher, Shortage};
 use gatefold_model::{Delta, Origin};
 
 use crate::cli::output::Output;
@@ -35,6 +35,32 @@ impl<'o> ChatScreen<'o> {
             self.output.line("");
         }
         state.thinks = false;
+    }
+
+    /// Tells how the answer ended, if it is not whole.
+    pub(super) fn tell_end(&self, end: Option<&RunEnd>, is_kept: bool) {
+        let output = self.output;
+        match end {
+            Some(RunEnd::Short { of: Shortage::Room }) => output.warning(
+                "the conversation has become too long for the model: take back some of it with `/undo`, \
+                 or begin anew with `/agent`",
+            ),
+            Some(RunEnd::Short { of }) => {
+                output.warning(&format!("the answer may lack something: {of}"));
+            }
+            Some(RunEnd::Refused) => output.warning("the model, or its provider, would not answer"),
+            Some(RunEnd::Failed { reason, is_final }) => {
+                output.error(reason);
+                if *is_final {
+                    output.complain("  help: `gatefold models check` says what is wrong");
+                }
+            }
+            Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
+            Some(RunEnd::Answered) | None => {}
+        }
+        if !is_kept {
+            output.complain("your message was not answered, and is forgotten");
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, ScreenState> {

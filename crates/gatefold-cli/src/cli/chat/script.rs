@@ -1,13 +1,14 @@
 //! `gatefold chat -p`: one request, for scripts.
 
 use std::io::{IsTerminal as _, Read as _, stdin};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use gatefold_agent::{
     AgentEvent, AgentRun, AgentTools as _, Driver, RunEnd, RunLimits, RunWatcher,
 };
-use gatefold_model::{Origin, UserMessage};
+use gatefold_model::Origin;
 use serde_json::json;
 
 use crate::cli::chosen_model::ChosenModel;
@@ -15,6 +16,7 @@ use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 
 use super::conversation::Conversation;
+use super::files::{attach_all, compose};
 use super::screen::FALLBACK;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
@@ -38,18 +40,20 @@ pub(super) fn request(prompt: &str) -> anyhow::Result<String> {
 }
 
 pub(super) async fn run(
-    request: &str,
+    (request, paths): (&str, &[PathBuf]),
     mut conversation: Conversation,
     stance: &Stance,
     world: &World,
     model: &ChosenModel,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let message = UserMessage::text(request)
-        .map_err(|_| usage("there is nothing to ask\n  help: write `-p 'What to do'`"))?;
+    if request.trim().is_empty() {
+        return Err(usage("there is nothing to ask\n  help: write `-p 'What to do'`"));
+    }
     let lines = if output.is_json() { CallLines::Nowhere } else { CallLines::Stderr };
     let tools = world.tools(stance, None, lines, output)?;
     world.learn(output).await;
+    let message = compose(request, &attach_all(paths, world, &tools).await?)?;
     let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
     let limits = RunLimits::for_model(&model.config.room(), &offer);
     let watcher = Commentary { output, origin: model.origin() };

@@ -124,7 +124,7 @@ impl AgentTools for ChatTools<'_> {
 }
 
 /// A call as the model wrote it, in one line.
-fn write_call(request: &ToolCall) -> String {
+pub(super) fn write_call(request: &ToolCall) -> String {
     let arguments = match &request.arguments {
         CallArguments::Object(json) => by_ends(json.text(), SHOWN_ENDS),
         CallArguments::Malformed { .. } => String::new(),

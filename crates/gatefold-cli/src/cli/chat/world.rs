@@ -1,5 +1,6 @@
 //! What a chat is about: a gateway, and the configuration that has the models.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use gatefold::config::{AgentConfig, Config};
@@ -75,6 +76,15 @@ impl World {
         }
         self.app.close().await;
         Ok(())
+    }
+
+    /// The place of a file that the person names. Where no shell did it, `~` is replaced here.
+    pub(super) fn path(&self, named: &Path) -> PathBuf {
+        let directory = self.environment.directory();
+        match named.to_str() {
+            Some(text) => self.environment.resolve(text, directory),
+            None => directory.join(named),
+        }
     }
 
     pub(super) fn models(&self) -> ModelChooser<'_> {
