@@ -10,6 +10,7 @@ mod costs;
 mod disclosure;
 mod encoder;
 mod learning;
+mod loop_tools;
 mod patterns;
 mod people;
 mod restart;
@@ -46,6 +47,7 @@ use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
+use loop_tools::LoopTools;
 use people::ConfiguredPeople;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
@@ -94,6 +96,7 @@ pub struct App {
     disclosures: ConfiguredDisclosures,
     results: KeptResults,
     callable: CallableAgents,
+    loop_tools: LoopTools,
     server: Arc<Server>,
     store: Store,
     accounts: SourceAccounts,
@@ -445,6 +448,7 @@ impl App {
                 .chain(self.results.setup(&config, &self.factory))
                 .chain(self.callable.setup(&config, &self.factory))
                 .collect(),
+            loop_sources: self.loop_tools.setup(&config, &self.factory).into_iter().collect(),
         };
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);

@@ -50,6 +50,7 @@ pub(super) async fn run(
     let lines = if output.is_json() { CallLines::Nowhere } else { CallLines::Stderr };
     let tools = world.tools(stance, None, lines, output)?;
     world.learn(output).await;
+    tools.surface.choose_for(conversation.turns(), &message).await;
     let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
     let limits = RunLimits::for_model(&model.config.room(), &offer);
     let watcher = Commentary { output, origin: model.origin() };
