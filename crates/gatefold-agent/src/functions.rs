@@ -1,6 +1,6 @@
 //! A surface's tools as functions of a chat.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use gatefold_disclose::Surface;
 use gatefold_model::{RawJson, ToolDefinition};
@@ -27,6 +27,15 @@ struct Function {
     is_offered: bool,
 }
 
+/// What may be other than in the surface before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SurfaceChange {
+    /// Which tools are shown. A definition that names those which are not stays as it was first.
+    Choice,
+    /// What tools there are, and their definitions.
+    Definitions,
+}
+
 /// The members of a definition that a model is given.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,22 +45,32 @@ struct ShownTool {
 }
 
 impl Functions {
-    /// Takes over what a surface shows now: known tools keep their places and names, and new ones follow
+    /// Takes over what a surface shows now: tools that are offered already keep their places and names, and others follow
     /// them, so that what a provider has cached of a prompt stays its beginning.
-    pub(crate) fn update(&mut self, surface: &Surface) {
-        let mut names: HashSet<String> = HashSet::new();
-        let mut places = HashMap::new();
-        for (place, function) in self.functions.iter_mut().enumerate() {
-            function.is_offered = false;
-            names.insert(function.definition.name().to_owned());
-            places.insert(function.tool.clone(), place);
-        }
+    pub(crate) fn update(&mut self, surface: &Surface, changes: SurfaceChange) {
+        let shown: HashSet<&str> = surface.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let mut names: HashSet<String> =
+            self.functions.iter().map(|known| known.definition.name().to_owned()).collect();
+        let stays = |known: &Function| known.is_offered && shown.contains(known.tool.as_str());
+        let (stayed, others): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut self.functions).into_iter().partition(stays);
+        let by_tool = |known: Function| (known.tool.clone(), known);
+        let places: HashMap<_, _> =
+            stayed.iter().map(|known| known.tool.clone()).zip(0..).collect();
+        let mut others: BTreeMap<_, _> = others.into_iter().map(by_tool).collect();
+        self.functions = stayed;
         for tool in &surface.tools {
             let text = tool.definition.get();
-            let Some(place) = places.get(&tool.name) else {
-                if self.functions.len() == KNOWN {
-                    continue;
+            if let Some(place) = places.get(&tool.name) {
+                if changes == SurfaceChange::Definitions {
+                    self.functions[*place].redefine(text);
                 }
+                continue;
+            }
+            if let Some(mut known) = others.remove(&tool.name) {
+                known.redefine(text);
+                self.functions.push(Function { is_offered: true, ..known });
+            } else if self.functions.len() + others.len() < KNOWN {
                 let name = free_name(&tool.name, &names);
                 names.insert(name.clone());
                 self.functions.push(Function {
@@ -60,15 +79,10 @@ impl Functions {
                     definition: definition(&name, text),
                     is_offered: true,
                 });
-                continue;
-            };
-            let function = &mut self.functions[*place];
-            function.is_offered = true;
-            if function.text != text {
-                text.clone_into(&mut function.text);
-                function.definition = definition(function.definition.name(), text);
             }
         }
+        let others = others.into_values();
+        self.functions.extend(others.map(|known| Function { is_offered: false, ..known }));
     }
 
     pub(crate) fn definitions(&self) -> Vec<ToolDefinition> {
@@ -80,6 +94,15 @@ impl Functions {
     pub(crate) fn tool_of<'a>(&'a self, function: &'a str) -> &'a str {
         let known = self.functions.iter().find(|known| known.definition.name() == function);
         known.map_or(function, |known| known.tool.as_str())
+    }
+}
+
+impl Function {
+    fn redefine(&mut self, text: &str) {
+        if self.text != text {
+            text.clone_into(&mut self.text);
+            self.definition = definition(self.definition.name(), text);
+        }
     }
 }
 
@@ -117,6 +140,10 @@ mod tests {
         Surface { tools: names.iter().map(tool).collect(), instructions: String::new() }
     }
 
+    fn update(functions: &mut Functions, names: &[&str]) {
+        functions.update(&surface(names), SurfaceChange::Definitions);
+    }
+
     fn names(functions: &Functions) -> Vec<String> {
         functions.definitions().iter().map(|tool| tool.name().to_owned()).collect()
     }
@@ -126,7 +153,7 @@ mod tests {
         let long = "x".repeat(80);
         let tools = ["a.b", "a_b", "a-b", &long, &format!("{long}y"), "é"];
         let mut functions = Functions::default();
-        functions.update(&surface(&tools));
+        update(&mut functions, &tools);
         let shown = names(&functions);
         let cut = format!("{}_2", "x".repeat(62));
         assert_eq!(shown, ["a_b", "a_b_2", "a-b", &"x".repeat(64), &cut, "_"]);
@@ -138,12 +165,32 @@ mod tests {
     #[test]
     fn known_tools_keep_their_places_and_names() {
         let mut functions = Functions::default();
-        functions.update(&surface(&["a", "b.c"]));
-        functions.update(&surface(&["b_c", "b.c", "a"]));
+        update(&mut functions, &["a", "b.c"]);
+        update(&mut functions, &["b_c", "b.c", "a"]);
         assert_eq!(names(&functions), ["a", "b_c", "b_c_2"]);
-        functions.update(&surface(&["b_c"]));
+        update(&mut functions, &["b_c"]);
         assert_eq!(names(&functions), ["b_c_2"]);
-        functions.update(&surface(&["a", "b_c"]));
-        assert_eq!(names(&functions), ["a", "b_c_2"]);
+        update(&mut functions, &["a", "b_c"]);
+        assert_eq!(
+            names(&functions),
+            ["b_c_2", "a"],
+            "one that comes back follows what is offered"
+        );
+    }
+
+    #[test]
+    fn a_definition_changes_only_with_what_there_is() {
+        let mut functions = Functions::default();
+        update(&mut functions, &["a"]);
+        let mut changed = surface(&["b", "a"]);
+        changed.tools[1].definition = serde_json::from_str(r#"{"description":"new"}"#).unwrap();
+        let about = |functions: &Functions| functions.definitions()[0].description().to_owned();
+        functions.update(&changed, SurfaceChange::Choice);
+        assert_eq!(
+            (names(&functions), about(&functions)),
+            (vec!["a".into(), "b".into()], String::new())
+        );
+        functions.update(&changed, SurfaceChange::Definitions);
+        assert_eq!(about(&functions), "new");
     }
 }

@@ -9,8 +9,8 @@ use arc_swap::ArcSwap;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{
-    KindName, LINE_LIMIT, Manifest, ToolPlace, TopicTool, TopicUse, address, nearest_texts,
-    one_line,
+    AssemblyStep, KindName, LINE_LIMIT, Manifest, ToolPlace, TopicTool, TopicUse, address,
+    nearest_texts, one_line,
 };
 use gatefold_core::{AgentId, BoxError, CallError, Clock, EntryKind, Payload, Principal, Target};
 use gatefold_dispatch::{AdmittedCall, CallContext, ResourceAccess, StatelessSource};
@@ -40,6 +40,7 @@ const MAX_TASK: usize = 256 * 1024;
 
 const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
     name: CALL_AGENT,
+    step: AssemblyStep::CallAgent,
     noun: "agent",
     summary: SUMMARY,
     stubs_heading: HEADING,
@@ -160,8 +161,8 @@ impl AgentSource {
         let Some(Ok(audience)) = audience else {
             return Ok(report_failure("The agent cannot work for now. Tell the user."));
         };
-        let audience = audience.told_all().for_request(&arguments.task);
-        let tools = SurfaceTools::of_delegate(exchange, context, audience);
+        let tools = SurfaceTools::of_delegate(exchange, context, audience.told_all());
+        tools.choose_for(&[], &task).await;
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
         let Some(model) = self.models.model(&agent.id, call.principal()) else {
             return Ok(report_failure("The agent has no model that it could use. Tell the user."));

@@ -3,15 +3,20 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures::future::BoxFuture;
+use gatefold_catalog::ViewKey;
 use gatefold_core::{BoxError, Principal, ToolId, ToolName};
+use gatefold_disclose::SelectedDisclosure;
 use gatefold_dispatch::{CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
     Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
 };
-use gatefold_model::{CallArguments, ToolCall, ToolResult};
+use gatefold_model::{
+    CallArguments, Round, ToolCall, ToolResult, Turn as ConversationTurn, UserMessage, UserPart,
+};
+use serde::Deserialize;
 
 use crate::answer_text::result_of;
-use crate::functions::Functions;
+use crate::functions::{Functions, SurfaceChange};
 use crate::{AgentTools, ToolOffer};
 
 /// Makes somebody who is told of what is really called in a turn.
@@ -22,27 +27,32 @@ pub type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
 pub struct SurfaceTools {
     exchange: Arc<Exchange>,
     turns: Turns,
+    /// As it is without a request.
+    audience: Audience,
+    asked: Mutex<AskedSoFar>,
     caller: Caller,
     observer_of: Option<Box<ObserverOf>>,
     offered: Mutex<OfferedTools>,
 }
 
+/// What the tools are chosen for.
+struct AskedSoFar {
+    audience: Audience,
+    has_begun: bool,
+}
+
 /// Whose turns the calls are made in.
 enum Turns {
-    Client {
-        audience: Audience,
-        principal: Arc<Principal>,
-    },
+    Client(Arc<Principal>),
     /// An agent's, within a call.
-    Delegate {
-        within: NestedCaller,
-        audience: Audience,
-    },
+    Delegate(NestedCaller),
 }
 
 #[derive(Default)]
 struct OfferedTools {
     functions: Functions,
+    /// What they were last made of.
+    view: Option<ViewKey>,
     /// As they were at first: a prompt that begins otherwise is in no cache.
     instructions: Option<String>,
 }
@@ -59,18 +69,50 @@ impl SurfaceTools {
         principal: Arc<Principal>,
         caller: Caller,
     ) -> Self {
-        let audience = audience.in_loop();
-        Self::of(exchange, Turns::Client { audience, principal }, caller)
+        Self::of(exchange, Turns::Client(principal), audience, caller)
     }
 
     /// The tools of the audience's agent, which works within a call.
     pub fn of_delegate(exchange: Arc<Exchange>, call: &CallContext, audience: Audience) -> Self {
-        let turns = Turns::Delegate { within: call.nested.clone(), audience: audience.in_loop() };
-        Self::of(exchange, turns, call.nested_caller())
+        Self::of(exchange, Turns::Delegate(call.nested.clone()), audience, call.nested_caller())
     }
 
-    fn of(exchange: Arc<Exchange>, turns: Turns, caller: Caller) -> Self {
-        Self { exchange, turns, caller, observer_of: None, offered: Mutex::default() }
+    fn of(exchange: Arc<Exchange>, turns: Turns, audience: Audience, caller: Caller) -> Self {
+        let audience = audience.in_loop();
+        let asked = Mutex::new(AskedSoFar { audience: audience.clone(), has_begun: false });
+        let (observer_of, offered) = (None, Mutex::default());
+        Self { exchange, turns, audience, asked, caller, observer_of, offered }
+    }
+
+    /// Has the tools chosen for what a person says now, beside those that were chosen for what was said before.
+    ///
+    /// Where an earlier conversation goes on, it is gone through once, so that the tools are in the order in which they
+    /// came.
+    pub async fn choose_for(&self, earlier: &[ConversationTurn], message: &UserMessage) {
+        let is_first = !std::mem::replace(&mut self.asked().has_begun, true);
+        for turn in earlier.iter().filter(|_| is_first) {
+            match turn {
+                ConversationTurn::User(message) => self.ask(message),
+                ConversationTurn::Round(round) => {
+                    let loaded = loaded_in(round);
+                    if loaded.is_empty() {
+                        continue;
+                    }
+                    if let Some(turn) = self.turn(None).await {
+                        turn.keep_loaded(&loaded);
+                    }
+                }
+            }
+            // Without tools there is nothing to keep.
+            let _ = self.offer().await;
+        }
+        self.ask(message);
+    }
+
+    fn ask(&self, message: &UserMessage) {
+        let texts = message.parts().iter().filter_map(text_of);
+        let request = texts.collect::<Vec<_>>().join("\n");
+        self.asked().audience = self.audience.clone().for_request(&request);
     }
 
     /// The same, with somebody who is told of what was really called in each turn.
@@ -94,13 +136,12 @@ impl SurfaceTools {
     }
 
     async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
+        let audience = self.asked().audience.clone();
         let turn = match &self.turns {
-            Turns::Client { audience, principal } => {
-                self.exchange.informed_turn(audience, principal.clone()).await?
+            Turns::Client(principal) => {
+                self.exchange.informed_turn(&audience, principal.clone()).await?
             }
-            Turns::Delegate { within, audience } => {
-                self.exchange.delegate(within, audience).ok()?
-            }
+            Turns::Delegate(within) => self.exchange.delegate(within, &audience).ok()?,
         };
         Some(match observer_of {
             Some(observer_of) => {
@@ -109,6 +150,10 @@ impl SurfaceTools {
             }
             None => turn,
         })
+    }
+
+    fn asked(&self) -> MutexGuard<'_, AskedSoFar> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn offered(&self) -> MutexGuard<'_, OfferedTools> {
@@ -141,7 +186,12 @@ impl AgentTools for SurfaceTools {
             let lists = turn.lists();
             let surface = lists.surface();
             let mut offered = self.offered();
-            offered.functions.update(surface);
+            let view = Some(turn.view().key());
+            let is_same = offered.view == view;
+            let change = if is_same { SurfaceChange::Choice } else { SurfaceChange::Definitions };
+            offered.view = view;
+            offered.functions.update(surface, change);
+            turn.keep_shown();
             let instructions =
                 offered.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
             Ok(ToolOffer { instructions, tools: offered.functions.definitions() })
@@ -151,4 +201,22 @@ impl AgentTools for SurfaceTools {
     fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.carry_out(request, self.observer_of.as_deref()))
     }
+}
+
+/// The tools that were loaded in a round, as its results say.
+fn loaded_in(round: &Round) -> Vec<String> {
+    #[derive(Deserialize)]
+    struct LoadAnswer {
+        loaded: Vec<String>,
+    }
+    let answers = round.said().calls().zip(round.results());
+    let answers = answers.filter(|(call, _)| call.name == SelectedDisclosure::LOADER);
+    let texts = answers.flat_map(|(_, result)| result.parts.iter()).filter_map(text_of);
+    let read = texts.filter_map(|text| serde_json::from_str::<LoadAnswer>(text).ok());
+    read.flat_map(|answer| answer.loaded).collect()
+}
+
+fn text_of(part: &UserPart) -> Option<&str> {
+    let UserPart::Text(text) = part else { return None };
+    Some(text)
 }

@@ -42,6 +42,11 @@ impl BuiltinName {
         matches!(self, Self::Fetch | Self::HttpRequest)
     }
 
+    /// Whether it works without anything configured, and reaches nothing outside of Gatefold.
+    pub const fn needs_nothing(self) -> bool {
+        !self.reaches_out() && !matches!(self, Self::Files | Self::WebSearch)
+    }
+
     /// The category of its tools.
     pub const fn category(self) -> ToolCategory {
         match self {

@@ -20,11 +20,16 @@ impl BuiltinSource {
     pub fn new(domain: Domain, settings: &BuiltinSettings, ports: &BuiltinPorts) -> Self {
         Self { domain, toolbox: Toolbox::new(settings, ports), clock: ports.clock.clone() }
     }
+
+    /// What it offers.
+    pub fn manifest(&self) -> Manifest {
+        self.toolbox.manifest(self.clock.now())
+    }
 }
 
 impl StatelessSource for BuiltinSource {
     fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
-        async move { Ok(self.toolbox.manifest(self.clock.now())) }.boxed()
+        async { Ok(self.manifest()) }.boxed()
     }
 
     fn call(

@@ -64,6 +64,22 @@ impl fmt::Display for KindName {
     }
 }
 
+/// Of the eight steps in which the tools for a request are put together, those at which sources are loaded that stand
+/// behind a tool of their kind: the third to the seventh, in their order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AssemblyStep {
+    /// Knowledge bases. There are none yet.
+    Knowledge,
+    /// HTTP APIs and databases.
+    Connectors,
+    /// MCP servers.
+    Mcp,
+    /// Skills.
+    Skills,
+    /// Agents that have work done.
+    CallAgent,
+}
+
 /// Where the tools of a kind are shown.
 #[derive(Debug)]
 pub enum ToolPlace {
@@ -80,8 +96,8 @@ pub enum ToolPlace {
 pub struct MetaTool {
     /// Also the word for the kind in a list of categories.
     pub name: &'static str,
-    /// Surfaces have meta-tools in this order, and in that of their names.
-    pub order: u8,
+    /// Surfaces have meta-tools in the order of their steps, and in that of their names.
+    pub step: AssemblyStep,
     /// What the description begins with: one sentence.
     pub summary: &'static str,
     /// What one source is called, as a parameter and in a sentence.
@@ -155,6 +171,8 @@ pub struct FixedCall {
 pub struct TopicTool {
     /// The tool's name, the sources' own and the shown one.
     pub name: &'static str,
+    /// Surfaces have these tools in the order of their steps, and in that of their names.
+    pub step: AssemblyStep,
     /// What a topic is called.
     pub noun: &'static str,
     /// What stands in its description before the stubs.

@@ -49,7 +49,8 @@ pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};
 pub use groups::{GroupRules, is_group_name};
 pub use hidden::{HiddenText, marked};
 pub use kind::{
-    Action, Command, FixedCall, KindName, MetaTool, Parts, StubForm, ToolPlace, TopicTool, TopicUse,
+    Action, AssemblyStep, Command, FixedCall, KindName, MetaTool, Parts, StubForm, ToolPlace,
+    TopicTool, TopicUse,
 };
 pub use manifest::{
     Alteration, Change, EntryDefinition, Listing, Manifest, ManifestBuilder, ManifestError,

@@ -39,7 +39,7 @@ pub use rehearsal::{Rehearsal, rehearse, typical_tools};
 pub use selection::{SelectedDisclosure, SelectionLimits};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{
-    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, ToolSurface, TopLevelCall,
-    UsageError,
+    ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, TOOLS_LIMIT, ToolSurface,
+    TopLevelCall, UsageError,
 };
-pub use typed::{ToolModes, TypedDisclosure};
+pub use typed::{ToolModes, TypedDisclosure, with_skill_stubs};

@@ -20,10 +20,14 @@ pub struct Pins {
 impl Pins {
     /// Whether this tool is one of them.
     pub fn has(&self, view: &View, tool: &Tool) -> bool {
-        let id = tool.id();
-        self.patterns.iter().any(|pattern| tool.target().goes_by(|name| pattern.matches(name)))
-            || (self.most_used && view.used().contains(id))
+        self.has_in_any_session(view, tool)
             || view.registered().iter().any(|name| name == tool.alias())
+    }
+
+    /// The same, whatever a session has registered.
+    pub(crate) fn has_in_any_session(&self, view: &View, tool: &Tool) -> bool {
+        self.patterns.iter().any(|pattern| tool.target().goes_by(|name| pattern.matches(name)))
+            || (self.most_used && view.used().contains(tool.id()))
     }
 }
 

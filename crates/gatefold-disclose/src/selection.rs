@@ -63,8 +63,8 @@ impl Default for SelectionLimits {
 
 /// Another disclosure, of whose tools only those are shown that a request needs.
 ///
-/// It is pure as any disclosure. Whoever keeps the tools between a model's turns, as an agent's loop
-/// does, goes on with [`SelectedDisclosure::with_loaded`].
+/// It is pure as any disclosure. Whoever keeps the tools between a model's turns goes on with
+/// [`SelectedDisclosure::with_loaded`]; a loop of our own has one that is [for it](SelectedDisclosure::for_loop).
 #[derive(Clone)]
 pub struct SelectedDisclosure {
     inner: Arc<dyn Disclosure>,
@@ -74,6 +74,16 @@ pub struct SelectedDisclosure {
     /// Tools that are always shown.
     pinned: Pins,
     loaded: BTreeSet<String>,
+    loading: Loading,
+}
+
+/// What becomes of the tools that a model loads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Loading {
+    /// The answer has their schemas, and the list stays as it is.
+    IntoAnswers,
+    /// They stand at the top level from the next turn on.
+    IntoList,
 }
 
 /// A surface in two parts.
@@ -85,13 +95,25 @@ struct Selection {
 }
 
 impl SelectedDisclosure {
+    /// The tool that loads others.
+    pub const LOADER: &str = REQUEST;
+
     pub fn new(
         inner: Arc<dyn Disclosure>,
         request: impl Into<Arc<str>>,
         limits: SelectionLimits,
         pinned: Pins,
     ) -> Self {
-        Self { inner, request: request.into(), limits, pinned, loaded: BTreeSet::new() }
+        let (request, loaded, loading) = (request.into(), BTreeSet::new(), Loading::IntoAnswers);
+        Self { inner, request, limits, pinned, loaded, loading }
+    }
+
+    /// The same for a loop of our own, which builds the prompt anew for each answer. The disclosure's own tools are
+    /// always shown. What the view has registered is shown and may be among the chosen: so the next request of a
+    /// conversation adds tools, and none goes.
+    #[must_use]
+    pub fn for_loop(self) -> Self {
+        Self { loading: Loading::IntoList, ..self }
     }
 
     /// The same with further tools, as a call of `request_tools` asks for them. Its surface is the
@@ -116,15 +138,45 @@ impl SelectedDisclosure {
     /// that reaches others counts as its best.
     fn kept(&self, view: &View, tools: &[ToolSurface]) -> BTreeSet<String> {
         let at_the_top: BTreeSet<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-        let pinned = view.tools().filter(|tool| self.pinned.has(view, tool));
+        let pinned = view.tools().filter(|tool| self.pinned.has_in_any_session(view, tool));
+        let pinned = pinned.map(|tool| tool.alias().to_owned());
+        let own = match self.loading {
+            Loading::IntoAnswers => Vec::new(),
+            Loading::IntoList => self.inner.own_tools(view),
+        };
+        let always: Vec<_> = own.into_iter().map(str::to_owned).chain(pinned).collect();
+        let is_always: BTreeSet<&str> = always.iter().map(String::as_str).collect();
         let loaded = self.loaded.iter().chain(view.registered().iter()).cloned();
         // What the model asked for comes before what somebody pinned, if there is no room for both.
         let mut kept = BTreeSet::new();
-        for name in loaded.chain(pinned.map(|tool| tool.alias().to_owned())) {
+        for name in loaded.chain(always.iter().cloned()) {
             if kept.len() < ROOM && at_the_top.contains(name.as_str()) {
                 kept.insert(name);
             }
         }
+        let is_choice = |name: &String| match self.loading {
+            Loading::IntoAnswers => !kept.contains(name),
+            // What a loop is shown for earlier requests may be among the best for this one.
+            Loading::IntoList => !is_always.contains(name.as_str()),
+        };
+        let ranked = self.ranked(view, tools, &at_the_top);
+        let chosen: Vec<_> = ranked.filter(is_choice).take(self.limits.most).collect();
+        for name in chosen {
+            if kept.len() < ROOM {
+                kept.insert(name);
+            }
+        }
+        kept
+    }
+
+    /// The names at the top level, the best for the request first. What no search found comes last, in the order of the
+    /// surface.
+    fn ranked(
+        &self,
+        view: &View,
+        tools: &[ToolSurface],
+        at_the_top: &BTreeSet<&str>,
+    ) -> impl Iterator<Item = String> + use<> {
         let everywhere = Scope { domain: None, group: None };
         let hits = search(view, &self.request, &everywhere, SearchMode::Hybrid, RANKED);
         let mut best = Vec::new();
@@ -135,14 +187,9 @@ impl SelectedDisclosure {
                 }
             }
         }
-        // What no search found comes last, in the order of the surface.
         let others = tools.iter().map(|tool| tool.name.clone());
         let unranked: Vec<_> = others.filter(|name| !best.contains(name)).collect();
-        let chosen = best.into_iter().chain(unranked).filter(|name| !kept.contains(name));
-        let most = self.limits.most.min(ROOM - kept.len());
-        let chosen: Vec<_> = chosen.take(most).collect();
-        kept.extend(chosen);
-        kept
+        best.into_iter().chain(unranked)
     }
 
     /// The schemas of tools that are not shown: of those that there are, and that one answer holds.
@@ -187,18 +234,39 @@ impl SelectedDisclosure {
             let unknown = unknown.join(" ");
             return Err(UsageError::new(format!("{unknown} {REQUEST} lists what it can load.")));
         }
-        let tools = format!("[{}]", found.join(","));
-        let note = json_text(&format!(
-            "Call them by their names, or with {EXECUTE}(tool_name, arguments)."
-        ));
+        let reply = self.loaded_reply(&found, &loaded, &unknown, &left_out);
+        Ok(Step::Loaded(reply, loaded))
+    }
+
+    /// The answer to a call that has loaded tools: with their definitions, unless the list has them.
+    fn loaded_reply(
+        &self,
+        definitions: &[&str],
+        loaded: &[String],
+        unknown: &[String],
+        left_out: &[&str],
+    ) -> Reply {
+        let (key, list, note) = match self.loading {
+            Loading::IntoAnswers => {
+                let note =
+                    format!("Call them by their names, or with {EXECUTE}(tool_name, arguments).");
+                ("tools", definitions.join(","), json_text(&note))
+            }
+            Loading::IntoList => {
+                let names: Vec<_> = loaded.iter().map(|name| json_text(name)).collect();
+                let note = "They are among your tools now. Call them by their names.";
+                ("loaded", names.join(","), json_text(note))
+            }
+        };
+        let list = format!("[{list}]");
         let unknown = (!unknown.is_empty()).then(|| json_text(&unknown.join(" ")));
         let left_out = (!left_out.is_empty()).then(|| {
             json_text(&format!("{}: too long to be given at once. Ask again.", left_out.join(", ")))
         });
-        let fields = [("tools", tools.as_str()), ("note", note.as_str())].into_iter();
+        let fields = [(key, list.as_str()), ("note", note.as_str())].into_iter();
         let fields = fields.chain(unknown.as_deref().map(|own| ("not_loaded", own)));
         let fields = fields.chain(left_out.as_deref().map(|own| ("left_out", own)));
-        Ok(Step::Loaded(Reply::text(&object_text(fields)), loaded))
+        Reply::text(&object_text(fields))
     }
 
     /// What a call of `execute_tool` means where the other disclosure has no such tool.
@@ -293,7 +361,8 @@ impl Disclosure for SelectedDisclosure {
         let Selection { mut shown, rest, instructions } = self.select(view, *limits);
         if !rest.is_empty() {
             shown.push(request_tools(&rest));
-            if !shown.iter().chain(&rest).any(|tool| tool.name == EXECUTE) {
+            let executes = shown.iter().chain(&rest).any(|tool| tool.name == EXECUTE);
+            if self.loading == Loading::IntoAnswers && !executes {
                 let what = "Run a tool that request_tools has loaded.";
                 let own = ExecuteTools::One.definitions(what, "Matching the tool's schema.");
                 let own = own.into_iter();

@@ -5,7 +5,7 @@ use gatefold_core::{CallError, Outcome, ToolId, ToolName};
 use serde_json::value::RawValue;
 
 /// The most tools at the top level, which every known client can handle.
-pub(crate) const TOOLS_LIMIT: usize = 128;
+pub const TOOLS_LIMIT: usize = 128;
 
 /// The longest description, in bytes. Every known client takes that much.
 pub(crate) const DESCRIPTION_BYTES: usize = 2048;
@@ -48,6 +48,13 @@ pub trait Disclosure: Send + Sync {
     fn reached_through(&self, view: &View, tool: &Tool) -> Vec<String> {
         let _ = view;
         vec![tool.alias().to_owned()]
+    }
+
+    /// Its own tools without which a loop is not to be, whatever it is asked. Any other of its own is shown where it is
+    /// the best for a request, by the tools that it leads to.
+    fn own_tools(&self, view: &View) -> Vec<&'static str> {
+        let _ = view;
+        Vec::new()
     }
 
     /// How a client calls a tool, through whichever tool at the top level leads to it.

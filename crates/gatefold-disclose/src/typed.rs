@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    Action, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicUse, View,
+    Action, AssemblyStep, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicUse, View,
     nearest_texts, object_fields,
 };
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
@@ -60,27 +60,39 @@ pub struct ToolModes {
 }
 
 impl TypedDisclosure {
-    /// Builds a surface in the order of eight steps, of which five are here.
-    ///
-    /// The agent category filter (step 2) is policy: the view has been through it. Runtime selection
-    /// (step 8) is [`SelectedDisclosure`](crate::SelectedDisclosure), around any disclosure. KB
-    /// injection (step 3) needs sources that do not exist.
+    /// Puts a surface together in eight steps, in their order. Kinds say at which [`AssemblyStep`] they are loaded.
     fn assemble(&self, view: &View, limits: ClientLimits) -> Surface {
-        // Step 1, base discovery.
-        let mut tools = self.base_tools(view);
-        // Steps 4 and 5, connector and MCP loading: kinds say in which order.
-        for meta in meta_tools(view) {
-            tools.extend(self.loaded(view, meta));
+        let instructions = definitions::usage(&self.shown_meta_tools(view));
+        let mut surface = Surface { tools: Vec::new(), instructions };
+        // 1. Base discovery: built-in tools, and what else stands for itself or is pinned.
+        surface.tools.extend(self.base_tools(view));
+        // 2. The category filter is policy: rules made of an agent's `tool_categories` and `connector_ids` hide tools
+        //    from its view, so that they cannot be called either. The view has been through it.
+        // 3. Knowledge bases.
+        self.load(AssemblyStep::Knowledge, view, limits, &mut surface);
+        // 4. APIs and databases, by their meta-tools or one by one.
+        self.load(AssemblyStep::Connectors, view, limits, &mut surface);
+        // 5. MCP servers, likewise.
+        self.load(AssemblyStep::Mcp, view, limits, &mut surface);
+        // 6. Skills: `read_skill`, and stubs or whole texts in the instructions.
+        self.load(AssemblyStep::Skills, view, limits, &mut surface);
+        // 7. `call_agent` with its catalogue.
+        self.load(AssemblyStep::CallAgent, view, limits, &mut surface);
+        // 8. Selection is [`SelectedDisclosure`](crate::SelectedDisclosure) around this or any other disclosure.
+        surface
+    }
+
+    /// Adds what the kinds of a step are shown by.
+    fn load(&self, step: AssemblyStep, view: &View, limits: ClientLimits, surface: &mut Surface) {
+        for meta in meta_tools(view).into_iter().filter(|meta| meta.step == step) {
+            surface.tools.extend(self.loaded(view, meta));
         }
-        // Step 6, skills injection: the tool, and stubs or whole texts in the instructions. Step 7,
-        // `call_agent` registration: the tool with its catalogue.
-        let shown = self.shown_meta_tools(view);
-        let mut instructions = definitions::usage(&shown);
-        for tool in topic_tools(view) {
+        for tool in topic_tools(view).into_iter().filter(|tool| tool.step == step) {
             let topics = Topics::of(view, tool);
             if topics.is_empty() {
                 continue;
             }
+            let instructions = std::mem::take(&mut surface.instructions);
             let shown = if tool.usage == TopicUse::Call {
                 TopicInstructions { text: instructions, is_all: false }
             } else if self.modes.inline.contains(tool.name) {
@@ -89,11 +101,10 @@ impl TypedDisclosure {
                 topics.by_stubs(&instructions, limits.instructions_bytes)
             };
             if !shown.is_all {
-                tools.push(definitions::topic_tool(&topics));
+                surface.tools.push(definitions::topic_tool(&topics));
             }
-            instructions = shown.text;
+            surface.instructions = shown.text;
         }
-        Surface { tools, instructions }
     }
 
     /// The tools of kinds that stand for themselves, and as many pinned ones as clients take beside them
@@ -216,6 +227,26 @@ impl TypedDisclosure {
             ToolPlace::Top => format!("Call {name} through another disclosure."),
         })
     }
+}
+
+/// The surface of a loop, whose instructions have the stubs of skills whatever shows the tools.
+#[must_use]
+pub fn with_skill_stubs(mut surface: Surface, view: &View, limits: &ClientLimits) -> Surface {
+    for tool in topic_tools(view).into_iter().filter(|tool| tool.usage == TopicUse::Read) {
+        let has = |heading: &str| surface.instructions.contains(heading);
+        let topics = Topics::of(view, tool);
+        if topics.is_empty() || has(tool.stubs_heading) || has(tool.texts_heading) {
+            continue;
+        }
+        let mut ids: Vec<_> = topics.tools().into_iter().map(|tool| tool.id().as_str()).collect();
+        ids.dedup();
+        // Other disclosures show the sources' own tools, or lead to them.
+        let named = format!("`{}` is the tool {}.", tool.name, listed(ids, NAMED_BYTES, str::len));
+        let bytes = limits.instructions_bytes.saturating_sub(named.len() + 1);
+        let stubs = topics.by_stubs(&surface.instructions, bytes).text;
+        surface.instructions = format!("{stubs}\n{named}");
+    }
+    surface
 }
 
 /// The source of a tool, as far as the view shows it.
@@ -342,6 +373,10 @@ impl Disclosure for TypedDisclosure {
             }
             None => rendering.called(name.as_str()).untouched(result),
         }
+    }
+
+    fn own_tools(&self, view: &View) -> Vec<&'static str> {
+        own_names(view)
     }
 
     fn shows_used(&self) -> bool {

@@ -93,9 +93,17 @@ impl Catalogue {
 /// All catalogues of one runtime.
 pub(crate) struct Catalogues {
     pub(crate) shared: Arc<Catalogue>,
-    /// Keyed by what their identities are offered, so that identities with the same offers share
+    /// Those of loops and of identities, keyed by what these are offered, so that identities with the same offers share
     /// one.
     own: BoundedCache<Box<[IdentityOffer]>, Arc<Catalogue>>,
+}
+
+/// How many may read a catalogue besides the shared one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readers {
+    All,
+    /// Those who share one identity.
+    Few,
 }
 
 /// Marks that a source offers an identity something other than what everybody gets.
@@ -115,6 +123,7 @@ impl Catalogues {
     pub(crate) fn of(
         &self,
         own: &[(Domain, Arc<Manifest>)],
+        readers: Readers,
         build: impl FnOnce() -> Snapshot,
     ) -> Arc<Catalogue> {
         if own.is_empty() {
@@ -124,6 +133,10 @@ impl Catalogues {
             domain: domain.clone(),
             manifest: manifest.digest(),
         });
-        self.own.get_or_make(&key.collect(), || Catalogue::new(build(), OWN_RULES))
+        let rules = match readers {
+            Readers::All => RULES,
+            Readers::Few => OWN_RULES,
+        };
+        self.own.get_or_make(&key.collect(), || Catalogue::new(build(), rules))
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::first_lists::FirstLists;
 use crate::parking::ParkedCalls;
-use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport};
+use crate::runtime::{Runtime, Setup, Slot, Slots, SourceReport, TurnHolder};
 use crate::searching::SearchPlaces;
 use crate::tasks::RunningTasks;
 use crate::{Counters, Peer, Ports};
@@ -146,6 +146,11 @@ impl Dispatcher {
     /// Everything that all sources offer to everybody, whoever may see it: for those who configure.
     pub fn catalogue(&self) -> Arc<Snapshot> {
         self.runtime.load().snapshot().clone()
+    }
+
+    /// The same with what only loops of our own are offered.
+    pub fn catalogue_of_loops(&self) -> Arc<Snapshot> {
+        self.runtime.load().snapshot_of(TurnHolder::Loop)
     }
 
     pub fn reports(&self) -> Vec<SourceReport> {

@@ -65,7 +65,7 @@ pub use records::{AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, Di
 pub use results::{
     MISSING_RESULT, NewResult, ResultHandle, StoredResult, StoredResults, UNREADABLE_RESULTS,
 };
-pub use runtime::{Runtime, Setup, SourceReport, SourceSetup};
+pub use runtime::{Runtime, Setup, SourceReport, SourceSetup, TurnHolder};
 pub use seal::SealKey;
 pub use source::{
     CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,

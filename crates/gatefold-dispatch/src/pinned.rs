@@ -12,7 +12,7 @@ use crate::catalogues::Catalogue;
 use crate::limits::room::{ResultPlace, ResultRoom};
 use crate::records::{RECORD_WAIT, digest};
 use crate::runtime::{Runtime, Slot};
-use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer};
+use crate::{Caller, Counters, Discovery, DiscoveryRecord, Dispatcher, Offer, TurnHolder};
 
 /// One principal's turn on one runtime, which a reload in the meantime does not affect.
 #[derive(Clone)]
@@ -22,6 +22,7 @@ pub struct PinnedTurn {
     pub(crate) principal: Arc<Principal>,
     /// What the client can be asked, if it is one that sources may list other tools to.
     pub(crate) client: Option<ClientAbilities>,
+    pub(crate) holder: TurnHolder,
     /// The catalogue that the view is a view of.
     catalogue: Arc<Catalogue>,
     pub(crate) view: View,
@@ -54,18 +55,19 @@ pub(crate) trait DelegatingCall: Send + Sync {
 impl Dispatcher {
     /// Begins a turn for a principal: their view and its runtime, pinned.
     pub fn pin(self: &Arc<Self>, principal: Arc<Principal>) -> PinnedTurn {
-        self.pin_for(principal, None)
+        self.pin_for(principal, None, TurnHolder::Client)
     }
 
-    /// The same through a client, if there is one. Its view has no tool that a source lists only to
+    /// The same through a client, if there is one, or for a loop of our own. A client's view has no tool that a source lists only to
     /// clients that can be asked something else.
     pub fn pin_for(
         self: &Arc<Self>,
         principal: Arc<Principal>,
         client: Option<ClientAbilities>,
+        holder: TurnHolder,
     ) -> PinnedTurn {
         let runtime = self.runtime();
-        let (catalogue, unasked) = runtime.catalogue(&principal);
+        let (catalogue, unasked) = runtime.catalogue(&principal, holder);
         let may_show =
             |slot: &Slot| runtime.policy.may_show(&principal, slot.setup.source.domain());
         for slot in unasked.into_iter().filter(|slot| may_show(slot)) {
@@ -80,6 +82,7 @@ impl Dispatcher {
             runtime,
             principal,
             client,
+            holder,
             catalogue,
             view,
             on_behalf_of,
@@ -102,12 +105,13 @@ impl PinnedTurn {
         view.covered_by(&self.view).beside(&self.view)
     }
 
-    /// The turn of an agent within a call, with the view that its own rules leave.
+    /// The turn of an agent within a call, with the view that its own rules leave of what such a turn is offered.
     pub(crate) fn under(self, delegation: Arc<Delegation>) -> Self {
         let policy = &self.runtime.policy;
-        let view = self.catalogue.view(policy, &self.principal, &self.on_behalf_of, self.client);
+        let (catalogue, _) = self.runtime.catalogue(&self.principal, self.holder);
+        let view = catalogue.view(policy, &self.principal, &self.on_behalf_of, self.client);
         let view = view.with_unlisted(self.runtime.unlisted()).without(&delegation.source);
-        Self { view, delegation: Some(delegation), ..self }
+        Self { catalogue, view, delegation: Some(delegation), ..self }
     }
 
     /// The same turn, restricted to one domain. `None` if the principal sees no such domain.

@@ -10,7 +10,7 @@ use gatefold_policy::Policy;
 use serde::Serialize;
 use tokio::time::Instant;
 
-use crate::catalogues::{Catalogue, Catalogues};
+use crate::catalogues::{Catalogue, Catalogues, Readers};
 use crate::limits::bulkhead::Bulkhead;
 use crate::limits::circuit_breaker::{BreakerState, SourceBreakers};
 use crate::limits::room::{ResultPlaces, SourcePlaces};
@@ -28,6 +28,9 @@ pub struct Setup {
     /// Written so that tools are found.
     pub texts: Option<Arc<RetrievalTexts>>,
     pub sources: Vec<SourceSetup>,
+    /// Those that only loops of our own have. No client is offered anything of them, and their domains are free in
+    /// everything that a client sees.
+    pub loop_sources: Vec<SourceSetup>,
 }
 
 /// One source and how to show it. Domains are unique within a setup.
@@ -45,6 +48,15 @@ pub struct SourceSetup {
     pub call_deadline: Option<Duration>,
 }
 
+/// Who has a turn. It decides which catalogue the turn sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TurnHolder {
+    /// Whoever comes from outside, such as a client of MCP.
+    Client,
+    /// A loop of our own, which has [`Setup::loop_sources`] too.
+    Loop,
+}
+
 /// Snapshot, policy, sources and limits, replaced together. A call pins the one it began with.
 pub struct Runtime {
     pub(crate) catalogues: Catalogues,
@@ -52,6 +64,8 @@ pub struct Runtime {
     pub(crate) slots: Arc<Slots>,
     /// The sources that may offer different things to different users.
     personal: Vec<Arc<Slot>>,
+    /// The sources that only loops have.
+    of_loops: Vec<Arc<Slot>>,
     pub(crate) limits: Limits,
     places: Arc<ResultPlaces>,
     /// The places of answers that come from no source, such as lists.
@@ -65,6 +79,7 @@ pub(crate) type Slots = BTreeMap<Domain, Arc<Slot>>;
 /// source.
 pub(crate) struct Slot {
     pub(crate) setup: SourceSetup,
+    is_of_loops: bool,
     pub(crate) bulkhead: Arc<Bulkhead>,
     pub(crate) breakers: Arc<SourceBreakers>,
     pub(crate) places: SourcePlaces,
@@ -137,6 +152,7 @@ impl Runtime {
             policy: Arc::default(),
             slots: Arc::default(),
             personal: Vec::new(),
+            of_loops: Vec::new(),
             limits: Limits::default(),
             answers: places.for_source(),
             places,
@@ -154,7 +170,10 @@ impl Runtime {
             let places = Arc::new(ResultPlaces::new(&limits));
             (places.clone(), places.for_source())
         };
-        let slots = setup.sources.into_iter().map(|source| {
+        let everybodys = setup.sources.into_iter().map(|source| (source, false));
+        let of_loops = setup.loop_sources.into_iter().map(|source| (source, true));
+        // Where a domain is there twice, the one for everybody counts.
+        let slots = of_loops.chain(everybodys).map(|(source, is_of_loops)| {
             let domain = source.source.domain().clone();
             let same = self.slots.get(&domain);
             let same = same.filter(|old| Arc::ptr_eq(&old.setup.source, &source.source));
@@ -174,6 +193,7 @@ impl Runtime {
                 domain,
                 Arc::new(Slot {
                     setup: source,
+                    is_of_loops,
                     bulkhead,
                     breakers,
                     places,
@@ -191,6 +211,7 @@ impl Runtime {
             ),
             policy: Arc::new(setup.policy),
             personal: slots.values().filter(|slot| slot.is_personal()).cloned().collect(),
+            of_loops: slots.values().filter(|slot| slot.is_of_loops).cloned().collect(),
             slots,
             limits,
             places,
@@ -210,6 +231,7 @@ impl Runtime {
             policy: self.policy.clone(),
             slots: self.slots.clone(),
             personal: self.personal.clone(),
+            of_loops: self.of_loops.clone(),
             limits: self.limits,
             places: self.places.clone(),
             answers: self.answers.clone(),
@@ -241,7 +263,11 @@ impl Runtime {
 
     /// The catalogue for a principal, and the sources that were never asked what they offer this
     /// principal.
-    pub(crate) fn catalogue(&self, principal: &Principal) -> (Arc<Catalogue>, Vec<&Arc<Slot>>) {
+    pub(crate) fn catalogue(
+        &self,
+        principal: &Principal,
+        holder: TurnHolder,
+    ) -> (Arc<Catalogue>, Vec<&Arc<Slot>>) {
         let (mut own, mut unasked) = (Vec::new(), Vec::new());
         for slot in &self.personal {
             let source = &slot.setup.source;
@@ -252,8 +278,27 @@ impl Runtime {
                 Offer::Shared => {}
             }
         }
-        let catalogue = self.catalogues.of(&own, || self.own_snapshot(&own));
+        let readers = if own.is_empty() { Readers::All } else { Readers::Few };
+        own.extend(self.offers_of_loops(holder));
+        own.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let catalogue = self.catalogues.of(&own, readers, || self.own_snapshot(&own));
         (catalogue, unasked)
+    }
+
+    /// What everybody is offered in such a turn: for those who configure.
+    pub(crate) fn snapshot_of(&self, holder: TurnHolder) -> Arc<Snapshot> {
+        let own: Vec<_> = self.offers_of_loops(holder).collect();
+        self.catalogues.of(&own, Readers::All, || self.own_snapshot(&own)).snapshot.clone()
+    }
+
+    /// What a loop is offered beside what everybody is.
+    fn offers_of_loops(&self, holder: TurnHolder) -> impl Iterator<Item = (Domain, Arc<Manifest>)> {
+        let slots = self.of_loops.iter().filter(move |_| holder == TurnHolder::Loop);
+        slots.filter_map(|slot| {
+            let source = &slot.setup.source;
+            let manifest = source.manifests().borrow().clone()?;
+            Some((source.domain().clone(), manifest))
+        })
     }
 
     /// Whether this manifest is the one that everybody is offered.
@@ -264,10 +309,14 @@ impl Runtime {
         shared.is_some_and(|shared| shared.digest() == manifest.digest())
     }
 
-    /// The shared snapshot with some manifests replaced. It has the same epoch.
+    /// The shared snapshot with some manifests replaced, or added where only loops have the source. It has the
+    /// same epoch.
     fn own_snapshot(&self, own: &[(Domain, Arc<Manifest>)]) -> Snapshot {
         let shared = self.snapshot();
-        let entries = self.slots.values().map(|slot| {
+        let is_own = |domain: &Domain| own.iter().any(|(other, _)| other == domain);
+        let slots = self.slots.values();
+        let slots = slots.filter(|slot| !slot.is_of_loops || is_own(slot.setup.source.domain()));
+        let entries = slots.map(|slot| {
             let domain = slot.setup.source.domain();
             let other = own.iter().find(|(other, _)| other == domain);
             // What the shared snapshot has, even if the source has changed by now.
@@ -327,8 +376,9 @@ fn next_snapshot(
     previous: &Snapshot,
     encoder: Option<&Arc<dyn Encoder>>,
 ) -> Snapshot {
+    let everybodys = slots.values().filter(|slot| !slot.is_of_loops);
     let entries =
-        slots.values().map(|slot| entry(slot, slot.setup.source.manifests().borrow().clone()));
+        everybodys.map(|slot| entry(slot, slot.setup.source.manifests().borrow().clone()));
     let snapshot = Snapshot::build_after(previous, entries.collect(), previous.epoch() + 1);
     match encoder {
         Some(encoder) => snapshot.with_encoder(Arc::clone(encoder)),

@@ -119,7 +119,7 @@ impl PinnedTurn {
 
     /// A turn for the same principal on the current runtime.
     fn again(&self) -> Self {
-        let mut turn = self.dispatcher.pin_for(self.principal.clone(), self.client);
+        let mut turn = self.dispatcher.pin_for(self.principal.clone(), self.client, self.holder);
         turn.on_behalf_of.clone_from(&self.on_behalf_of);
         if let Some(delegation) = &self.delegation {
             turn = turn.under(delegation.clone());

@@ -6,6 +6,7 @@ use gatefold_core::{AgentId, ClientAbilities, Domain};
 use gatefold_disclose::{
     ClientLimits, Disclosure, Names, Pins, SelectedDisclosure, SelectionLimits,
 };
+use gatefold_dispatch::TurnHolder;
 
 use crate::RegisteredTools;
 
@@ -55,7 +56,7 @@ pub struct Audience {
     selection: Arc<SelectionSettings>,
     /// What its session has found, or its loop has loaded.
     registered: Option<Arc<RegisteredTools>>,
-    /// Whether it is a loop, which goes on with the tools that its model has loaded.
+    /// Whether it is a loop of our own, which goes on with the tools that its model has loaded.
     is_loop: bool,
     /// What the client can be asked, if there is one.
     client: Option<ClientAbilities>,
@@ -152,6 +153,7 @@ impl Audience {
         let SelectionSettings { limits, pinned, .. } = &*self.selection;
         let inner = self.disclosure.clone();
         let selected = SelectedDisclosure::new(inner, request.clone(), *limits, pinned.clone());
+        let selected = if self.is_loop { selected.for_loop() } else { selected };
         Self { disclosure: Arc::new(selected), request: Some(request), ..self }
     }
 
@@ -171,10 +173,16 @@ impl Audience {
         Self { registered: Some(registered), ..self }
     }
 
-    /// The same, for a loop of our own: the tools that its model loads are shown from then on.
+    /// The same, for a loop of our own: it has what only loops have, and the tools that its model loads are shown
+    /// from then on. Its [requests](Self::for_request) come after.
     #[must_use]
     pub fn in_loop(self) -> Self {
-        Self { registered: Some(Arc::default()), is_loop: true, ..self }
+        Self { registered: Some(Arc::new(RegisteredTools::of_loop())), is_loop: true, ..self }
+    }
+
+    /// Who has its turns.
+    pub(crate) fn holder(&self) -> TurnHolder {
+        if self.is_loop { TurnHolder::Loop } else { TurnHolder::Client }
     }
 
     /// The same, for a client that can be asked this. It is not shown what sources list to others.
@@ -200,6 +208,11 @@ impl Audience {
     /// The same, if what is loaded is registered there.
     pub(crate) fn loading(&self) -> Option<&Arc<RegisteredTools>> {
         self.registered().filter(|_| self.selection.registers || self.is_loop)
+    }
+
+    /// Where a loop keeps what it is shown for a request, so that it is shown that for the next one too.
+    pub(crate) fn keeping(&self) -> Option<&Arc<RegisteredTools>> {
+        self.registered().filter(|_| self.is_loop && self.request.is_some())
     }
 
     /// What the model is asked to do, if its tools are chosen for that.

@@ -157,7 +157,7 @@ impl Exchange {
     /// Begins a turn. `None` if the principal sees nothing of the audience's part.
     pub fn turn(&self, audience: &Audience, principal: Arc<Principal>) -> Option<Turn> {
         let audience = self.current(audience)?.into_owned();
-        let pinned = self.dispatcher.pin_for(principal, audience.client());
+        let pinned = self.dispatcher.pin_for(principal, audience.client(), audience.holder());
         let pinned = self.as_learnt(pinned, &audience);
         let pinned = match audience.scope() {
             Scope::Everything => pinned,
@@ -172,7 +172,7 @@ impl Exchange {
     pub fn delegate(&self, call: &NestedCaller, audience: &Audience) -> Result<Turn, CallError> {
         let unknown = |name: &str| CallError::Unknown { kind: "agent", name: name.to_owned() };
         let agent = audience.agent_id().ok_or_else(|| unknown(""))?;
-        let pinned = call.delegated_to(agent)?;
+        let pinned = call.delegated_to(agent, audience.holder())?;
         let is_shown = self.shows_agent(pinned.principal(), agent);
         let audience = is_shown.then(|| self.current(audience)).flatten();
         let audience = audience.ok_or_else(|| unknown(agent.as_str()))?.into_owned();

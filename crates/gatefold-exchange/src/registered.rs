@@ -3,30 +3,51 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gatefold_disclose::TOOLS_LIMIT;
 use tokio::sync::watch;
 
 /// The most tools that one session has registered. One more takes the place of the one that was found
 /// longest ago.
 pub const REGISTERED_TOOLS: usize = 32;
 
+/// The most tools that one loop keeps: as many as a model takes at all. One more is not kept, since none may go from
+/// the beginning of a prompt.
+const LOOP_TOOLS: usize = TOOLS_LIMIT;
+
 /// The tools that a session has found or loaded so far, by their names at the top level.
 ///
 /// Whoever keeps sessions makes one for each. What it is shown of them still depends on its view.
 #[derive(Debug, Default)]
 pub struct RegisteredTools {
+    keeper: ToolKeeper,
     found: Mutex<FoundTools>,
     changes: watch::Sender<()>,
 }
 
+/// Who keeps them.
+#[derive(Debug, Clone, Copy, Default)]
+enum ToolKeeper {
+    /// A client's session, which has those that were found last.
+    #[default]
+    Session,
+    /// A loop of our own, which has those that it was ever shown.
+    Loop,
+}
+
 #[derive(Debug, Default)]
 struct FoundTools {
-    /// In the order in which they were last found, at most [`REGISTERED_TOOLS`].
+    /// In the order in which they were last found, at most [`REGISTERED_TOOLS`] or [`LOOP_TOOLS`].
     recent: VecDeque<String>,
     /// The same, sorted.
     sorted: Arc<[String]>,
 }
 
 impl RegisteredTools {
+    /// Those of a loop of our own.
+    pub(crate) fn of_loop() -> Self {
+        Self { keeper: ToolKeeper::Loop, ..Self::default() }
+    }
+
     /// Fires when there are others than before.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changes.subscribe()
@@ -38,7 +59,7 @@ impl RegisteredTools {
     }
 
     pub(crate) fn add(&self, names: impl IntoIterator<Item = String>) {
-        let has_changed = self.lock().add(names);
+        let has_changed = self.lock().add(names, self.keeper);
         if has_changed {
             self.changes.send_replace(());
         }
@@ -50,8 +71,17 @@ impl RegisteredTools {
 }
 
 impl FoundTools {
-    fn add(&mut self, names: impl IntoIterator<Item = String>) -> bool {
+    fn add(&mut self, names: impl IntoIterator<Item = String>, keeper: ToolKeeper) -> bool {
         for name in names {
+            if let ToolKeeper::Loop = keeper {
+                if self.recent.len() == LOOP_TOOLS {
+                    break;
+                }
+                if !self.recent.contains(&name) {
+                    self.recent.push_back(name);
+                }
+                continue;
+            }
             self.recent.retain(|known| *known != name);
             self.recent.push_back(name);
             if self.recent.len() > REGISTERED_TOOLS {
@@ -86,6 +116,20 @@ mod tests {
         assert_eq!(kept.len(), REGISTERED_TOOLS);
         assert!(kept.is_sorted() && kept.contains(&"t00".to_owned()), "it was found again");
         assert!(!kept.contains(&"t01".to_owned()) && kept.contains(&"t40".to_owned()));
+    }
+
+    #[test]
+    fn none_leaves_a_loop() {
+        let tools = RegisteredTools::of_loop();
+        tools.add(names(0..LOOP_TOOLS + 2));
+        tools.add(names(0..1));
+        assert!(tools.names().iter().cloned().eq(names_sorted(LOOP_TOOLS)));
+    }
+
+    fn names_sorted(count: usize) -> Vec<String> {
+        let mut sorted: Vec<_> = names(0..count).collect();
+        sorted.sort();
+        sorted
     }
 
     #[test]

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use gatefold_catalog::{Entry, View, ViewKey, address, with_fields};
 use gatefold_core::{AgentId, BoundedCache, ToolId};
-use gatefold_disclose::{ClientLimits, Names, Surface};
+use gatefold_disclose::{ClientLimits, Names, Surface, with_skill_stubs};
+use gatefold_dispatch::TurnHolder;
 
 use crate::addresses::to_text;
 use crate::{Audience, DisclosureName};
@@ -84,14 +85,23 @@ impl Lists {
 fn surface(view: &View, audience: &Audience) -> Surface {
     let told = audience.agent().map(|agent| &*agent.instructions).unwrap_or_default();
     if told.is_empty() {
-        return audience.disclosure().surface(view, audience.limits());
+        return surface_within(view, audience, audience.limits());
     }
     let told = format!("{told}\n\n");
     let left = audience.limits().instructions_bytes.saturating_sub(told.len());
     let limits = ClientLimits { instructions_bytes: left };
-    let mut surface = audience.disclosure().surface(view, &limits);
+    let mut surface = surface_within(view, audience, &limits);
     surface.instructions.insert_str(0, &told);
     surface
+}
+
+/// The same without that.
+fn surface_within(view: &View, audience: &Audience, limits: &ClientLimits) -> Surface {
+    let surface = audience.disclosure().surface(view, limits);
+    match audience.holder() {
+        TurnHolder::Loop => with_skill_stubs(surface, view, limits),
+        TurnHolder::Client => surface,
+    }
 }
 
 /// A list of entries: in the source's own order if it is shown as itself, otherwise sorted.
@@ -147,6 +157,8 @@ struct SurfaceKey {
     disclosure: DisclosureName,
     names: Names,
     limits: ClientLimits,
+    /// A loop's surface is another one, even of the same view.
+    holder: TurnHolder,
     agent: Option<AgentId>,
     request: Option<Arc<str>>,
     /// The most used tools of whoever is shown them.
@@ -168,6 +180,7 @@ impl Surfaces {
             disclosure: audience.disclosure_name().clone(),
             names: audience.names(),
             limits: *audience.limits(),
+            holder: audience.holder(),
             agent: audience.agent_id().cloned(),
             request: audience.request().cloned(),
             used: view.used().clone(),

@@ -109,6 +109,19 @@ impl Turn {
         self.shared.surfaces.get(self.view(), &self.audience)
     }
 
+    /// Has what is shown now stay in the later turns of a loop whose tools are chosen for its requests.
+    pub fn keep_shown(&self) {
+        if let Some(kept) = self.audience.keeping() {
+            let lists = self.lists();
+            kept.add(lists.surface().tools.iter().map(|tool| tool.name.clone()));
+        }
+    }
+
+    /// Has tools stand there too, as a call of `request_tools` does.
+    pub fn keep_loaded(&self, names: &[String]) {
+        register(self.audience.keeping(), names);
+    }
+
     /// A model's way to its first call of a tool, without the call. Nothing is recorded.
     pub fn rehearse(&self, tool: &Tool) -> Option<Rehearsal> {
         let lists = self.lists();

@@ -244,6 +244,7 @@ fn dispatcher(url: &str) -> Result<Arc<Dispatcher>, Failure> {
         learns: false,
         encoder: None,
         texts: None,
+        loop_sources: Vec::new(),
         sources: vec![setup],
     });
     Ok(dispatcher)

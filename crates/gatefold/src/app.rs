@@ -11,6 +11,7 @@ mod disclosure;
 mod documents;
 mod encoder;
 mod learning;
+mod loop_tools;
 mod patterns;
 mod people;
 mod restart;
@@ -48,6 +49,7 @@ use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
+use loop_tools::LoopTools;
 use people::ConfiguredPeople;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
@@ -99,6 +101,7 @@ pub struct App {
     results: KeptResults,
     workers: WorkerPool,
     callable: CallableAgents,
+    loop_tools: LoopTools,
     server: Arc<Server>,
     store: Store,
     accounts: SourceAccounts,
@@ -450,6 +453,7 @@ impl App {
                 .chain(self.results.setup(&config, &self.factory))
                 .chain(self.callable.setup(&config, &self.factory))
                 .collect(),
+            loop_sources: self.loop_tools.setup(&config, &self.factory).into_iter().collect(),
         };
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);

@@ -20,6 +20,7 @@ pub mod keys;
 pub mod kinds;
 mod load;
 mod locate;
+mod loop_tools;
 mod models;
 mod pins;
 mod profiles;
@@ -34,13 +35,14 @@ mod texts;
 mod tool_modes;
 mod users;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gatefold_builtin::BuiltinName;
 use gatefold_catalog::{GroupRules, KindName};
 use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
 use gatefold_disclose::{ExecuteTools, GatewayLimits, Pins, SelectionLimits, ToolModes};
@@ -72,6 +74,7 @@ pub use issuers::{IntrospectionConfig, IssuerConfig};
 pub use keys::sections;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
+pub(crate) use loop_tools::builtin_domain;
 pub use models::{KeySource, ModelChoice, ModelConfig};
 pub use profiles::DisclosureNames;
 pub use schema::schema;
@@ -282,6 +285,8 @@ pub struct DisclosureConfig {
     pub selection: SelectionLimits,
     /// Whether what a session has found whole stands at its top level from then on.
     pub register: bool,
+    /// The built-in tools that our own loops have without a source, unless a source has them.
+    pub builtin_tools: BTreeSet<BuiltinName>,
 }
 
 impl Default for DisclosureConfig {
@@ -296,6 +301,10 @@ impl Default for DisclosureConfig {
             execute: ExecuteTools::default(),
             selection: SelectionLimits::default(),
             register: false,
+            builtin_tools: BuiltinName::ALL
+                .into_iter()
+                .filter(|name| name.needs_nothing())
+                .collect(),
         }
     }
 }

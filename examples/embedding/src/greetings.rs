@@ -12,7 +12,8 @@ use gatefold::config::kinds::{
     ConnectionMethod, DigestParts, KindSection, SourceIdentity, SourceKind, SourcePorts,
 };
 use gatefold_catalog::{
-    Action, Command, KindName, Manifest, MetaTool, Parts, StubForm, ToolPlace, ToolSpec,
+    Action, AssemblyStep, Command, KindName, Manifest, MetaTool, Parts, StubForm, ToolPlace,
+    ToolSpec,
 };
 use gatefold_config::{Table, Text};
 use gatefold_core::{BoxError, CallError, Hints, Payload, Timestamp};
@@ -31,7 +32,7 @@ const NAME: KindName = KindName::at("greetings", &PLACE);
 /// Where each kind is shown in its own way, one tool stands for all greetings.
 const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "greeting",
-    order: 4,
+    step: AssemblyStep::Mcp,
     summary: "Greet people.",
     noun: "host",
     part: "greeting",

@@ -188,7 +188,7 @@ fn the_disclosure_is_typed_unless_it_is_said_otherwise() {
         let model = ScriptedModel::start(|_| Move::say("ok"));
         let agent = format!("[agents.plain]\n{more}");
         let scratch = scratch(&(section("fast", "openai-chat", &model, "") + &agent));
-        let ran = chat(&scratch, &[args, &["-p", "Hi"]].concat(), "");
+        let ran = chat(&scratch, &[args, &["-p", "Count the issues"]].concat(), "");
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let request = &requests(&model)[0];
         let tools = request["tools"].as_array().unwrap().iter();

@@ -70,20 +70,21 @@ fn a_key_is_explained() {
     [disclosure]
     How tools are shown to a model.
 
-    key                  type                         default        what it is
-    pinned               list of patterns and "used"  []             Tools to show at the top level too, beside Gatefold's three.
-    discovery_tokens     whole number                 2000           The most o200k tokens of one discovery answer.
-    default              string                       "gateway"      How tools are shown to whoever asks for nothing else.
-    auto_share           number                       0.1            The share of the context up to which `auto` shows all definitions in full.
-    context_tokens       whole number                 200000         How many tokens a model's context has.
-    split_execute        boolean                      false          Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
-    selection_threshold  whole number                 12             The most tools that are all shown to such a request.
-    selection_max        whole number                 6              How many tools are chosen for such a request.
-    register             boolean                      false          Whether tools that a session has found stand at its top level from then on.
-    skill_tool_mode      "progressive" or "inline"    "progressive"  How `typed` shows skills.
-    connector_tool_mode  "progressive" or "legacy"    "progressive"  How `typed` shows HTTP APIs.
-    database_tool_mode   "progressive" or "legacy"    "progressive"  How `typed` shows databases.
-    mcp_tool_mode        "progressive" or "legacy"    "progressive"  How `typed` shows MCP servers.
+    key                  type                         default                what it is
+    pinned               list of patterns and "used"  []                     Tools to show at the top level too, beside Gatefold's three.
+    discovery_tokens     whole number                 2000                   The most o200k tokens of one discovery answer.
+    default              string                       "gateway"              How tools are shown to whoever asks for nothing else.
+    auto_share           number                       0.1                    The share of the context up to which `auto` shows all definitions in full.
+    context_tokens       whole number                 200000                 How many tokens a model's context has.
+    split_execute        boolean                      false                  Whether `execute_read` and `execute_write` stand in the place of `execute_tool`.
+    selection_threshold  whole number                 12                     The most tools that are all shown where it is known what they are for.
+    selection_max        whole number                 6                      How many tools are chosen for such a request.
+    register             boolean                      false                  Whether tools that a session has found stand at its top level from then on.
+    builtin_tools        list of built-in tools       all that need nothing  The built-in tools that Gatefold's own loop has without a source.
+    skill_tool_mode      "progressive" or "inline"    "progressive"          How `typed` shows skills.
+    connector_tool_mode  "progressive" or "legacy"    "progressive"          How `typed` shows HTTP APIs.
+    database_tool_mode   "progressive" or "legacy"    "progressive"          How `typed` shows databases.
+    mcp_tool_mode        "progressive" or "legacy"    "progressive"          How `typed` shows MCP servers.
     "#);
     insta::assert_snapshot!(explained("limits.calls_in_flight"), @r#"
     limits.calls_in_flight
@@ -183,6 +184,7 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     disclosure.selection_threshold  default           12
     disclosure.selection_max        default           6
     disclosure.register             default           false
+    disclosure.builtin_tools        default           all that need nothing
     disclosure.skill_tool_mode      default           "progressive"
     disclosure.connector_tool_mode  default           "progressive"
     disclosure.database_tool_mode   default           "progressive"

@@ -8,6 +8,7 @@ mod agents;
 mod api_accounts;
 mod apis;
 mod approvals;
+mod assembly;
 mod behind_a_proxy;
 mod calls;
 mod chat;

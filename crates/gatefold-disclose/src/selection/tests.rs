@@ -204,6 +204,36 @@ fn a_meta_tool_is_loaded_and_called_like_any_other() {
     assert_eq!(answer(&chosen, "execute_tool", call), "call shop__get_order {}");
 }
 
+/// A view after what a loop was shown, and what it is shown then.
+fn in_loop(view: View, inner: Arc<dyn Disclosure>, request: &str) -> (View, Vec<String>) {
+    let shown = selected(inner, request).for_loop().surface(&view, &ClientLimits::default());
+    let shown: Vec<_> = shown.tools.into_iter().map(|tool| tool.name).collect();
+    let kept = view.registered().iter().chain(&shown).cloned();
+    let kept: BTreeSet<_> = kept.collect();
+    (view.with_registered(kept.into_iter().collect()), shown)
+}
+
+#[test]
+fn a_loop_keeps_what_it_was_shown_and_has_no_tool_that_runs_others() {
+    let (view, first) = in_loop(view(), flat(), "read a file");
+    assert_eq!((first.len(), first.last().map(String::as_str)), (7, Some(REQUEST)));
+    let (view, same) = in_loop(view, flat(), "read a file");
+    assert_eq!(same, first, "what was chosen before counts");
+    let (_, more) = in_loop(view, flat(), "cancel the appointment on Monday");
+    assert!(first.iter().all(|name| more.contains(name)) && more.len() > first.len(), "{more:?}");
+    let chosen = selected(flat(), "read a file").for_loop();
+    let told = answer(&chosen, "request_tools", r#"{"tool_names":["mail__move_mail"]}"#);
+    assert_snapshot!(told, @r#"{"loaded":["mail__move_mail"],"note":"They are among your tools now. Call them by their names."}"#);
+}
+
+#[test]
+fn a_loop_always_has_the_tools_for_whole_kinds() {
+    let limits = SelectionLimits { threshold: 1, most: 1 };
+    let chosen = SelectedDisclosure::new(typed(), "move the mail", limits, Pins::default());
+    assert_eq!(names(&surface(&chosen.clone().for_loop())), ["connector", "mcp"]);
+    assert_eq!(names(&surface(&chosen)), ["mcp", "request_tools", "execute_tool"]);
+}
+
 /// A source of many tools with long descriptions and schemas.
 fn crowd(tools: usize, schema_bytes: usize) -> View {
     let about = "Search the web for current information and return relevant results with everything \

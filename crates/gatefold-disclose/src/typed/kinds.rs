@@ -1,8 +1,6 @@
 //! The kinds of sources in a view, as they brought themselves.
 
-use gatefold_catalog::{
-    Action, Command, DomainEntry, MetaTool, ToolPlace, TopicTool, TopicUse, View,
-};
+use gatefold_catalog::{Action, Command, DomainEntry, MetaTool, ToolPlace, TopicTool, View};
 
 /// The subcommand that looks something up. Every meta-tool has it.
 pub(super) const DISCOVER: &str = "discover";
@@ -11,15 +9,15 @@ pub(super) const DISCOVER: &str = "discover";
 pub(super) fn meta_tools(view: &View) -> Vec<&'static MetaTool> {
     let tools = view.domains().filter_map(|entry| entry.kind().meta_tool());
     let mut tools: Vec<_> = tools.collect();
-    tools.sort_by_key(|tool| (tool.order, tool.name));
+    tools.sort_by_key(|tool| (tool.step, tool.name));
     tools.dedup_by_key(|tool| tool.name);
     tools
 }
 
-/// The tools that are about topics of the sources of a view: those that read them first, by their names.
+/// The tools that are about topics of the sources of a view, in the order of surfaces.
 pub(super) fn topic_tools(view: &View) -> Vec<&'static TopicTool> {
     let mut tools: Vec<_> = view.domains().filter_map(topic_tool).collect();
-    tools.sort_by_key(|tool| (tool.usage != TopicUse::Read, tool.name));
+    tools.sort_by_key(|tool| (tool.step, tool.name));
     tools.dedup_by_key(|tool| tool.name);
     tools
 }

@@ -1,7 +1,8 @@
 //! Kinds of sources for tests, in words of their own. What Gatefold's own kinds say is tested with them.
 
 use gatefold_catalog::{
-    Action, Command, FixedCall, KindName, MetaTool, Parts, StubForm, ToolPlace, TopicTool, TopicUse,
+    Action, AssemblyStep, Command, FixedCall, KindName, MetaTool, Parts, StubForm, ToolPlace,
+    TopicTool, TopicUse,
 };
 
 const DESCRIBE: Command =
@@ -9,7 +10,7 @@ const DESCRIBE: Command =
 
 const API: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "connector",
-    order: 1,
+    step: AssemblyStep::Connectors,
     summary: "Use an API.",
     noun: "connector",
     part: "action",
@@ -26,7 +27,7 @@ const API: ToolPlace = ToolPlace::Behind(MetaTool {
 
 const SERVER: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "mcp",
-    order: 3,
+    step: AssemblyStep::Mcp,
     summary: "Use a server.",
     noun: "server",
     part: "tool",
@@ -43,7 +44,7 @@ const SERVER: ToolPlace = ToolPlace::Behind(MetaTool {
 
 const DATABASE: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "database",
-    order: 2,
+    step: AssemblyStep::Connectors,
     summary: "Ask a database.",
     noun: "database",
     part: "table",
@@ -61,6 +62,7 @@ const DATABASE: ToolPlace = ToolPlace::Behind(MetaTool {
 
 const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
     name: "read_skill",
+    step: AssemblyStep::Skills,
     noun: "skill",
     summary: "Read a skill.",
     stubs_heading: "## Skills to read",
@@ -72,6 +74,7 @@ const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
 
 const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
     name: "call_agent",
+    step: AssemblyStep::CallAgent,
     noun: "agent",
     summary: "Have an agent do a task.",
     stubs_heading: "Available agents:",

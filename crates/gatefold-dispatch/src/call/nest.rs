@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::{ActiveCall, label_of};
 use crate::nested::{NestedCaller, NestedOptions, OuterCall, ResourceAccess};
 use crate::pinned::{DelegatingCall, Delegation};
-use crate::{Caller, PinnedTurn};
+use crate::{Caller, PinnedTurn, TurnHolder};
 
 impl ActiveCall {
     /// For the calls that the source makes while it works on this one.
@@ -86,7 +86,11 @@ impl NestedCaller {
     ///
     /// Whoever asks makes sure that there is such an agent and that the principal finds it: one
     /// that nobody configured has no rules.
-    pub fn delegated_to(&self, agent: &AgentId) -> Result<PinnedTurn, CallError> {
+    pub fn delegated_to(
+        &self,
+        agent: &AgentId,
+        holder: TurnHolder,
+    ) -> Result<PinnedTurn, CallError> {
         let outer: Arc<dyn Any + Send + Sync> = self.outer().clone();
         let Ok(call) = outer.downcast::<ActiveCall>() else {
             unreachable!("only an active call is an outer call")
@@ -95,7 +99,8 @@ impl NestedCaller {
         let Some(source) = source.filter(|_| call.turn.delegation.is_none()) else {
             return Err(CallError::DelegatedTwice { agent: agent.clone() });
         };
-        let turn = call.turn.clone();
+        let mut turn = call.turn.clone();
+        turn.holder = holder;
         let within = Box::new(NestedIn { lineage: self.own_lineage().clone(), call });
         Ok(turn.delegated(agent, Arc::new(Delegation { within, source })))
     }

@@ -116,6 +116,7 @@ impl Bench {
             learns: false,
             encoder: None,
             texts: None,
+            loop_sources: Vec::new(),
             sources: vec![
                 setup(source.clone(), IdentityScope::PerUser),
                 setup(FakeSource::with_tools("mail", &["send"]), IdentityScope::Shared),

@@ -104,6 +104,7 @@ pub(crate) fn setup(source: Arc<dyn gatefold_dispatch::Source>, rules: Vec<Rule>
         learns: false,
         encoder: None,
         texts: None,
+        loop_sources: Vec::new(),
         sources: vec![SourceSetup {
             source,
             kind: KindName::new("plain"),

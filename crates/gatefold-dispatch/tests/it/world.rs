@@ -74,6 +74,7 @@ impl World {
             learns: false,
             encoder: None,
             texts: None,
+            loop_sources: Vec::new(),
             sources: sources.collect(),
         });
     }

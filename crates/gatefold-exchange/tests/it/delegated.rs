@@ -162,6 +162,7 @@ async fn office(rules: Vec<Rule>) -> World {
         learns: false,
         encoder: None,
         texts: None,
+        loop_sources: Vec::new(),
         sources,
     });
     dispatcher.refresh().await;

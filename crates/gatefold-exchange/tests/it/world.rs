@@ -103,6 +103,7 @@ impl World {
             learns,
             encoder: None,
             texts: None,
+            loop_sources: Vec::new(),
             sources: sources.into_iter().map(setup_of).collect(),
         });
     }

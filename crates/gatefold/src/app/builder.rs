@@ -18,6 +18,7 @@ use super::agents::CallableAgents;
 use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
+use super::loop_tools::LoopTools;
 use super::people::ConfiguredPeople;
 use super::results::KeptResults;
 use super::sign_in;
@@ -142,12 +143,11 @@ impl AppBuilder {
             .into_iter()
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
         let results = KeptResults::new(&store, clock.clone(), &config, workers.clone());
-        let learning =
-            LearningPorts { past: Arc::new(store.clone()), used: Arc::new(store.clone()) };
-        let keeper = results.keeper().clone();
-        let exchange = Exchange::keeping(keeper, learning, dispatcher.clone(), disclosures);
+        let (past, used) = (Arc::new(store.clone()), Arc::new(store.clone()));
+        let (keeper, calls) = (results.keeper().clone(), dispatcher.clone());
+        let exchange = Exchange::keeping(keeper, LearningPorts { past, used }, calls, disclosures);
         let server = Server::new(exchange.clone(), factory.path().clone());
-        let people = Arc::<ConfiguredPeople>::default();
+        let people: Arc<ConfiguredPeople> = Arc::default();
         let admission = match self.authenticator {
             Some(own) => ClientAdmission::Embedders(own),
             None if config.server.authentication == Some(AuthenticationMode::Token) => {
@@ -158,6 +158,7 @@ impl AppBuilder {
         };
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange),
+            loop_tools: LoopTools::default(),
             dispatcher,
             exchange,
             disclosures: own,

@@ -287,6 +287,10 @@ impl<D: Disclosure> Disclosure for ReloadableDisclosure<D> {
         self.current.load().reached_through(view, tool)
     }
 
+    fn own_tools(&self, view: &View) -> Vec<&'static str> {
+        self.current.load().own_tools(view)
+    }
+
     fn is_transparent(&self) -> bool {
         self.current.load().is_transparent()
     }

@@ -11,7 +11,7 @@ use crate::config::IdlePattern;
 impl App {
     /// The patterns of the configuration that match nothing that its sources are known to have.
     pub fn idle_patterns(&self) -> Vec<IdlePattern> {
-        self.config().idle_patterns(&self.dispatcher.catalogue())
+        self.config().idle_patterns(&self.dispatcher.catalogue_of_loops())
     }
 
     /// Logs the patterns that match nothing, and again when a list changes that they are about.
@@ -34,7 +34,7 @@ impl App {
 
     /// The same patterns, each with the lists that it was compared with.
     fn idle_in_lists(&self) -> Vec<(IdlePattern, Vec<Digest>)> {
-        let catalogue = self.dispatcher.catalogue();
+        let catalogue = self.dispatcher.catalogue_of_loops();
         let with_lists = |idle: IdlePattern| {
             let domains = catalogue.domains().iter();
             let own =

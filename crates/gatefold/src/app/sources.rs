@@ -117,6 +117,11 @@ impl SourceFactory {
         &self.ports.path
     }
 
+    /// What sources need from outside.
+    pub(super) fn ports(&self) -> &SourcePorts {
+        &self.ports
+    }
+
     /// What every request of ours goes out through.
     pub(super) fn egress(&self) -> &Egress {
         &self.ports.egress

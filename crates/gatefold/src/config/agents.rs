@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use gatefold_agent::AgentSource;
+use gatefold_builtin::BuiltinName;
 use gatefold_config::schemas::or_reference;
 use gatefold_config::{Field, HandRead, Table, Text};
 use gatefold_core::{AgentId, Domain, EntryKind, Right, RuleId};
@@ -13,6 +14,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::kinds::Kinds;
+use super::loop_tools::builtin_domain;
 use super::models::{ModelChoice, ModelConfig};
 use super::pins::{self, Pin};
 use super::profiles::RegisteredNames;
@@ -309,13 +311,15 @@ fn is_bound(section: &SourceSection) -> Option<bool> {
 pub(super) fn rules(
     agents: &BTreeMap<AgentId, AgentConfig>,
     sources: &[SourceConfig],
+    own_tools: &BTreeSet<BuiltinName>,
     models: &[ModelConfig],
 ) -> Vec<Rule> {
     let each = agents
         .iter()
         .flat_map(|(id, agent)| sources.iter().flat_map(|source| agent.rules_of(id, source)));
     let hiding = agents.iter().flat_map(|(id, agent)| agent.rules_of_finders(id, models));
-    each.chain(hiding).collect()
+    let own = agents.iter().flat_map(|(id, agent)| agent.rules_of_loops(id, own_tools));
+    each.chain(own).chain(hiding).collect()
 }
 
 /// What agents are called by.
@@ -376,6 +380,15 @@ impl AgentConfig {
             return whole("tool_categories");
         }
         Vec::new()
+    }
+
+    /// The rules about the built-in tools that its loop has without a source.
+    fn rules_of_loops(&self, id: &AgentId, tools: &BTreeSet<BuiltinName>) -> Vec<Rule> {
+        let Some(categories) = &self.categories else { return Vec::new() };
+        let has = |name: &&BuiltinName| categories.words.contains(&name.category().as_str());
+        let left_out = tools.iter().filter(|name| !has(name)).flat_map(|name| name.tools());
+        let (domain, only) = (builtin_domain(), Entries::Only(EntryKind::Tool));
+        left_out.map(|tool| denied(id, "tool_categories", &domain, only, tool)).collect()
     }
 }
 

@@ -266,7 +266,7 @@ impl Kinds {
     /// The meta-tools of the kinds, in the order of surfaces.
     pub(crate) fn meta_tools(&self) -> Vec<&'static MetaTool> {
         let mut tools: Vec<_> = self.iter().filter_map(|kind| kind.name().meta_tool()).collect();
-        tools.sort_by_key(|meta| (meta.order, meta.name));
+        tools.sort_by_key(|meta| (meta.step, meta.name));
         tools.dedup_by_key(|meta| meta.name);
         tools
     }

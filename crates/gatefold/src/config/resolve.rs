@@ -10,6 +10,7 @@ use super::ClientServer;
 use super::agents;
 use super::common_keys::{EntryEffect, EntrySelection, WRITES};
 use super::kinds::{DigestParts, KindSection};
+use super::loop_tools::loop_tools;
 use super::sections::Draft;
 use super::sources::{DraftDomain, SourceDraft};
 use super::{Config, PeopleGroup, SourceConfig, SourceSection};
@@ -29,7 +30,8 @@ pub(super) fn resolve(draft: Draft, files: Vec<PathBuf>) -> Config {
             settle(source, domain)
         })
         .collect();
-    rules.extend(agents::rules(&draft.agents, &sources, &draft.models));
+    let own_tools = loop_tools(&draft.disclosure.builtin_tools, &sources);
+    rules.extend(agents::rules(&draft.agents, &sources, &own_tools, &draft.models));
     let policy = Policy::new(rules);
     bind_rules(&mut sources, &policy);
     Config {

@@ -75,6 +75,15 @@ fn an_empty_file_has_the_documented_defaults() {
                     most: 6,
                 },
                 register: false,
+                builtin_tools: {
+                    Calculate,
+                    Datetime,
+                    JsonQuery,
+                    Text,
+                    Memory,
+                    Todo,
+                    AskUser,
+                },
             },
             AuditConfig {
                 durability: Process,
@@ -265,6 +274,10 @@ fn every_key_is_taken() {
                 most: 6,
             },
             register: true,
+            builtin_tools: {
+                Calculate,
+                Todo,
+            },
         },
         Limits {
             call_deadline: 90s,
@@ -421,6 +434,7 @@ deny = ["*__delete_*"]
 [disclosure]
 pinned = ["used", "crm__find"]
 register = true
+builtin_tools = ['calculate', 'todo']
 discovery_tokens = 1500
 
 [limits]

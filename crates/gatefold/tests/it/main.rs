@@ -16,6 +16,7 @@ mod faults;
 mod faulty_files;
 mod keys;
 mod kinds;
+mod loop_tools;
 mod models;
 mod patterns;
 mod refused_lists;

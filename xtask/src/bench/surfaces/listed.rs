@@ -31,6 +31,7 @@ pub(super) fn exchange(entries: Vec<SourceEntry>, disclosures: Disclosures) -> A
         learns: false,
         encoder: None,
         texts: None,
+        loop_sources: Vec::new(),
         sources: entries.into_iter().map(setup).collect(),
     });
     Exchange::new(dispatcher, disclosures)

@@ -205,6 +205,7 @@ impl<'w> Chat<'w> {
 
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
+        self.tools.surface.choose_for(self.conversation.turns(), &message).await;
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
         let limits = RunLimits::for_model(&self.model.config.room(), &offer);
         self.catch_up().await?;

@@ -70,7 +70,7 @@ pub(super) async fn run(
 }
 
 /// A gateway of our own. It learns nothing from the calls: what one disclosure found would help the
-/// next.
+/// next. Nor has it tools that no source has: what is measured is how sources' tools are shown.
 async fn open(
     asked: &EvalAgent,
     shared: &SharedOptions,
@@ -78,6 +78,7 @@ async fn open(
 ) -> anyhow::Result<App> {
     let mut config = load(&shared.inputs().located(environment)?, environment)?;
     config.search.learn = false;
+    config.disclosure.builtin_tools.clear();
     let state_dir = session::state_dir(shared, &config, environment)?;
     let builder = if asked.allow_writes {
         App::builder(config, state_dir)

@@ -127,6 +127,7 @@ fn install(world: &World, sources: &[Arc<McpSource>]) {
         learns: false,
         encoder: None,
         texts: None,
+        loop_sources: Vec::new(),
         sources: sources.collect(),
     });
 }

@@ -93,6 +93,7 @@ impl World {
             learns: false,
             encoder: None,
             texts: None,
+            loop_sources: Vec::new(),
             sources: sources.collect(),
         });
         Self { dispatcher, keeper, path: made.path.clone() }

@@ -21,6 +21,8 @@ use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
 use crate::config::key::{Key, keys_of};
 
+pub(in crate::config) use names::LoopTool;
+
 use names::ChosenTools;
 use section::BuiltinSection;
 

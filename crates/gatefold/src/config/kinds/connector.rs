@@ -1,10 +1,10 @@
 //! What a source that somebody connects is to a model: an HTTP API, or one of an embedder's kind.
 
-use gatefold_catalog::{Action, Command, MetaTool, Parts, StubForm, ToolPlace};
+use gatefold_catalog::{Action, AssemblyStep, Command, MetaTool, Parts, StubForm, ToolPlace};
 
 pub const CONNECTOR: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "connector",
-    order: 1,
+    step: AssemblyStep::Connectors,
     summary: "Interact with external services.",
     noun: "connector",
     part: "action",

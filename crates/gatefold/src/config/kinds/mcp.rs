@@ -5,7 +5,9 @@ mod values;
 
 use std::sync::Arc;
 
-use gatefold_catalog::{Action, Command, KindName, MetaTool, Parts, StubForm, ToolPlace};
+use gatefold_catalog::{
+    Action, AssemblyStep, Command, KindName, MetaTool, Parts, StubForm, ToolPlace,
+};
 use gatefold_config::{FilePath, ForeignKey, HandRead, LimitedItems, Pairs, Table, Text};
 use gatefold_mcp::EraChoice;
 use schemars::JsonSchema;
@@ -32,7 +34,7 @@ impl McpKind {
 
 const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "mcp",
-    order: 3,
+    step: AssemblyStep::Mcp,
     summary: "Interact with MCP servers.",
     noun: "server",
     part: "tool",

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::path::Path;
 use std::sync::Arc;
 
-use gatefold_catalog::{KindName, ToolPlace, TopicTool, TopicUse};
+use gatefold_catalog::{AssemblyStep, KindName, ToolPlace, TopicTool, TopicUse};
 use gatefold_config::{FilePath, LimitedItems, Table, Text, parsed};
 use gatefold_core::Domain;
 use gatefold_skills::{READ_SKILL, SkillFolder};
@@ -29,6 +29,7 @@ pub const SKILLS_HEADING: &str = "## Available Skills\n\
 
 const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
     name: READ_SKILL,
+    step: AssemblyStep::Skills,
     noun: "skill",
     summary: "Read a skill: a procedure to follow, with its files and the tools that it names. Scripts are \
               given, not run.",

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::super::key::SectionKeys;
+use super::super::kinds::builtin::LoopTool;
 use super::super::pins::{self, Pin};
 use super::super::profiles::DisclosureNames;
 use super::super::tool_modes::{CONNECTORS, DATABASES, ModeOf, SERVERS, SKILLS, SetModes};
@@ -50,10 +51,11 @@ pub(in crate::config) struct DisclosureKeys {
     /// itself read-only.
     #[schemars(extend("examples" = [true]))]
     split_execute: bool,
-    /// The most tools that are all shown to such a request.
+    /// The most tools that are all shown where it is known what they are for.
     ///
-    /// Above it, a request that says what it is for (`/mcp?for=TEXT`) gets those tools that it needs, and
-    /// `request_tools` for the others. The variable `REACT_TOOL_SELECTION_THRESHOLD` wins over it.
+    /// Above it, a request that says so (`/mcp?for=TEXT`), what somebody says in `gatefold chat` and the task of a
+    /// called agent get those tools that they need, and `request_tools` for the others. The variable
+    /// `REACT_TOOL_SELECTION_THRESHOLD` wins over it.
     #[schemars(extend("examples" = [20]))]
     selection_threshold: Count<usize>,
     /// How many tools are chosen for such a request.
@@ -68,6 +70,13 @@ pub(in crate::config) struct DisclosureKeys {
     /// the change. Each change costs such a client its cached prompt.
     #[schemars(extend("examples" = [true]))]
     register: bool,
+    /// The built-in tools that Gatefold's own loop has without a source.
+    ///
+    /// That is `gatefold chat`, and the agents that `call_agent` has work, as far as their `tool_categories` leave
+    /// these tools. They have the domain `builtin`. One that a source has is left out, and so are all where a source
+    /// is called `builtin`. MCP clients have what is configured as a source, and nothing of these.
+    #[schemars(extend("examples" = [["calculate", "datetime"]], "x-unset" = "all that need nothing"))]
+    builtin_tools: Option<Vec<LoopTool>>,
     /// How `typed` shows skills.
     ///
     /// "inline" puts their texts into the instructions, the shortest first, as far as a client takes them; the
@@ -104,6 +113,9 @@ pub(super) fn read(
     disclosure.selection.threshold = keys.selection_threshold.0;
     disclosure.selection.most = keys.selection_max.0;
     disclosure.register = keys.register;
+    if let Some(tools) = keys.builtin_tools {
+        disclosure.builtin_tools = tools.into_iter().map(|LoopTool(name)| name).collect();
+    }
     if keys.split_execute {
         disclosure.execute = ExecuteTools::Split;
     }
@@ -133,6 +145,8 @@ impl SectionKeys for DisclosureKeys {
             selection_threshold: Count(own.selection.threshold),
             selection_max: Count(own.selection.most),
             register: own.register,
+            builtin_tools: (own.builtin_tools != DisclosureConfig::default().builtin_tools)
+                .then(|| own.builtin_tools.iter().copied().map(LoopTool).collect()),
             skill_tool_mode: ModeOf::of(&own.modes),
             connector_tool_mode: ModeOf::of(&own.modes),
             database_tool_mode: ModeOf::of(&own.modes),

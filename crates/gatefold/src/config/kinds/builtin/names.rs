@@ -7,6 +7,7 @@ use gatefold_builtin::BuiltinName;
 use gatefold_config::{ExpectedValue, parsed};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Expected, SeqAccess, Unexpected, Visitor};
+use serde::ser::{Serialize, Serializer};
 
 /// The word for every tool that needs nothing.
 const ALL: &str = "all";
@@ -61,6 +62,38 @@ impl<'de> Visitor<'de> for ChosenToolsVisitor {
             names.insert(name);
         }
         Ok(ChosenTools::Listed(names))
+    }
+}
+
+/// A tool that needs nothing configured.
+#[derive(JsonSchema)]
+#[schemars(with = "String", extend("enum" = words_of_loops(), "x-type" = "built-in tool",
+    "x-types" = "built-in tools"))]
+pub(in crate::config) struct LoopTool(pub(in crate::config) BuiltinName);
+
+fn words_of_loops() -> Vec<&'static str> {
+    BuiltinName::ALL
+        .into_iter()
+        .filter(|name| name.needs_nothing())
+        .map(BuiltinName::as_str)
+        .collect()
+}
+
+impl<'de> Deserialize<'de> for LoopTool {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words: Vec<_> = words_of_loops().iter().map(|word| format!("\"{word}\"")).collect();
+        let hint = format!(
+            "write one of {}; any other is a source with `builtin = [NAME]`",
+            words.join(", ")
+        );
+        let read = |text: &str| text.parse().ok().filter(|name: &BuiltinName| name.needs_nothing());
+        parsed(deserializer, "a built-in tool that needs nothing", &hint, read).map(Self)
+    }
+}
+
+impl Serialize for LoopTool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.as_str())
     }
 }
 

@@ -26,6 +26,19 @@ impl BuiltinSection {
     }
 }
 
+impl SourcePorts {
+    /// Those that our own tools need.
+    pub(crate) fn builtin(&self) -> BuiltinPorts {
+        BuiltinPorts {
+            clock: self.clock.clone(),
+            notes: self.notes.clone(),
+            results: self.results.clone(),
+            egress: self.egress.clone(),
+            workers: self.workers.clone(),
+        }
+    }
+}
+
 impl KindSection for BuiltinSection {
     fn kind(&self) -> KindName {
         BuiltinKind::NAME
@@ -35,7 +48,7 @@ impl KindSection for BuiltinSection {
         let tools = |name: BuiltinName| {
             name.tools().iter().map(move |tool| (name.category().as_str(), *tool))
         };
-        BuiltinName::ALL.into_iter().flat_map(tools).collect()
+        self.settings.names.iter().copied().flat_map(tools).collect()
     }
 
     fn digest(&self, parts: &mut DigestParts) {
@@ -72,14 +85,7 @@ impl KindSection for BuiltinSection {
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
-        let own = BuiltinPorts {
-            clock: ports.clock.clone(),
-            notes: ports.notes.clone(),
-            results: ports.results.clone(),
-            egress: ports.egress.clone(),
-            workers: ports.workers.clone(),
-        };
-        let source = BuiltinSource::new(identity.domain.clone(), &self.settings, &own);
+        let source = BuiltinSource::new(identity.domain.clone(), &self.settings, &ports.builtin());
         let settings = StatelessSettings {
             domain: identity.domain,
             config_digest: identity.config_digest,

@@ -1,10 +1,12 @@
 //! What a database is to a model.
 
-use gatefold_catalog::{Action, Command, FixedCall, MetaTool, Parts, StubForm, ToolPlace};
+use gatefold_catalog::{
+    Action, AssemblyStep, Command, FixedCall, MetaTool, Parts, StubForm, ToolPlace,
+};
 
 pub(super) const PLACE: ToolPlace = ToolPlace::Behind(MetaTool {
     name: "database",
-    order: 2,
+    step: AssemblyStep::Connectors,
     summary: "Query connected databases.",
     noun: "database",
     part: "table",
