@@ -15,6 +15,7 @@ mod first_lists;
 mod journal;
 mod limits;
 mod messages;
+mod model_uses;
 mod nested;
 mod notes;
 mod owner;
@@ -48,6 +49,9 @@ pub use limits::nesting::JSON_LEVELS;
 pub use limits::room::{ResultPlace, ResultRoom};
 pub use limits::traffic::{LastError, TrafficReport};
 pub use messages::{Answer, AskError, CallPause, Event, QuestionMode};
+pub use model_uses::{
+    DaySpending, ModelLedger, ModelUseEnd, NewModelUse, OpenModelUse, UseOrigin, UsedTokens,
+};
 pub use nested::{NestedCaller, NestedOptions, ResourceAccess};
 pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;
