@@ -12,9 +12,13 @@
 mod answer_text;
 mod budget;
 mod driver;
+mod estimate;
 mod event;
 mod functions;
 mod limits;
+mod metering;
+mod price;
+mod progress;
 mod repeats;
 mod replay;
 mod run;
@@ -22,10 +26,12 @@ mod source;
 mod surface_tools;
 mod tools;
 
-pub use budget::Budget;
+pub use budget::{Budget, Spending, SpendingLimit};
 pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
 pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
-pub use limits::{ModelRoom, RunLimits};
+pub use limits::{AgentLimits, ModelRoom, RunLimits};
+pub use metering::{MeteredModel, ModelMeter};
+pub use price::TokenPrice;
 pub use replay::{ReplayError, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModel, AgentModels, AgentSource, CallableAgent};

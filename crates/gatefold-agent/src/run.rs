@@ -1,10 +1,11 @@
 //! The loop as a pure machine.
 
 use gatefold_model::{
-    AssistantMessage, AssistantPart, CallArguments, History, ModelAnswer, Round, StopReason,
-    ToolResult, Turn, UserMessage, UserPart,
+    AssistantMessage, CallArguments, History, ModelAnswer, Round, StopReason, ToolResult, Turn,
+    UserMessage, UserPart,
 };
 
+use crate::estimate::written_bytes;
 use crate::repeats::{Repeats, Repetition};
 use crate::{AgentEvent, Effect, RunEnd, RunLimits, Shortage, ToolUse};
 
@@ -85,6 +86,10 @@ impl AgentRun {
             },
             AgentEvent::NotAnswered { reason, is_final } => match self.phase {
                 Phase::Asking(_) => self.end(RunEnd::Failed { reason, is_final }),
+                _ => Vec::new(),
+            },
+            AgentEvent::DaySpent { reason } => match self.phase {
+                Phase::Asking(_) => self.end(RunEnd::DaySpent { reason }),
                 _ => Vec::new(),
             },
             AgentEvent::Returned { call, result } => self.take_result(call, result),
@@ -279,12 +284,9 @@ impl AgentRun {
     }
 
     fn find_shortage(&self) -> Option<Shortage> {
-        let RunLimits { iterations, tokens, history_bytes, .. } = self.limits;
+        let RunLimits { iterations, history_bytes, .. } = self.limits;
         if self.answers >= iterations {
             return Some(Shortage::Iterations);
-        }
-        if tokens.is_some_and(|limit| self.tokens >= limit) {
-            return Some(Shortage::Tokens);
         }
         (self.bytes > history_bytes).then_some(Shortage::Room)
     }
@@ -345,32 +347,4 @@ fn word_result(result: ToolResult) -> ToolResult {
         return result;
     }
     if result.is_error { ToolResult::error(EMPTY_ERROR) } else { ToolResult::text(EMPTY_RESULT) }
-}
-
-/// About how many bytes a turn takes in a request.
-fn written_bytes(turn: &Turn) -> usize {
-    let parts_bytes = |parts: &[UserPart]| {
-        let part_bytes = |part: &UserPart| match part {
-            UserPart::Text(text) => text.len(),
-            UserPart::Image(image) => image.bytes().len() / 3 * 4,
-        };
-        parts.iter().map(part_bytes).sum::<usize>()
-    };
-    match turn {
-        Turn::User(message) => parts_bytes(message.parts()),
-        Turn::Round(round) => {
-            let said = round.said().parts.iter().map(|part| match part {
-                AssistantPart::Text { text, .. } | AssistantPart::Thinking { text, .. } => {
-                    text.len()
-                }
-                AssistantPart::Call(call) => match &call.arguments {
-                    CallArguments::Object(json) => call.name.len() + json.text().len(),
-                    CallArguments::Malformed { .. } => call.name.len(),
-                },
-                AssistantPart::Other(json) => json.text().len(),
-            });
-            let results = round.results().iter().map(|result| parts_bytes(&result.parts));
-            said.chain(results).sum()
-        }
-    }
 }

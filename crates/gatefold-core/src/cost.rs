@@ -1,10 +1,13 @@
 use std::fmt;
 use std::iter::Sum;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// An amount of money in millionths of a unit. Which unit that is, the operator knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
 pub struct Cost(u64);
 
 impl Cost {
@@ -16,6 +19,12 @@ impl Cost {
 
     pub const fn as_micros(self) -> u64 {
         self.0
+    }
+
+    /// In units, for whoever reads it: nothing is summed up in this form.
+    #[expect(clippy::cast_precision_loss, reason = "exact up to nine billion units")]
+    pub fn as_units(self) -> f64 {
+        self.0 as f64 / 1e6
     }
 
     #[must_use]
@@ -44,14 +53,6 @@ impl fmt::Display for Cost {
     }
 }
 
-impl Serialize for Cost {
-    /// A number of units, for whoever reads it: nothing is summed up in this form.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[expect(clippy::cast_precision_loss, reason = "whole up to nine billion units")]
-        serializer.serialize_f64(self.0 as f64 / 1e6)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +69,6 @@ mod tests {
         ] {
             assert_eq!(Cost::from_micros(micros).to_string(), expected);
         }
-        assert_eq!(serde_json::to_string(&Cost::from_micros(125)).unwrap(), "0.000125");
+        assert_eq!(Cost::from_micros(125).as_units().to_string(), "0.000125");
     }
 }

@@ -35,7 +35,7 @@ mod tasks;
 mod threads;
 mod unlisted;
 
-pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
+pub use caller::{CallAttachment, Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
 pub use capabilities::{ClientCapabilities, Question};
 pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};

@@ -14,8 +14,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Answer, AskError, Caller, Event, EventSink, MemoryShare, NestedCaller, Peer, Question,
-    RequestMeta, ResultRoom,
+    Answer, AskError, CallAttachment, Caller, Event, EventSink, MemoryShare, NestedCaller, Peer,
+    Question, RequestMeta, ResultRoom,
 };
 
 /// Something that offers tools.
@@ -233,6 +233,7 @@ pub struct CallContext {
     /// To be kept with every copy of the arguments that may outlive the call.
     pub memory: Option<Arc<dyn MemoryShare>>,
     pub nested: NestedCaller,
+    pub attachment: CallAttachment,
     /// The largest result to read, in bytes.
     pub result_bytes: u64,
     /// Where to ask before reading on in a result that turns out to be large.
@@ -269,6 +270,7 @@ impl CallContext {
             cancel: self.cancel.clone(),
             meta: self.meta.clone(),
             memory: self.memory.clone(),
+            attachment: self.attachment.clone(),
             ..Caller::silent()
         }
     }

@@ -49,8 +49,8 @@ impl ActiveCall {
 
     /// Starts the call at its source, so that it can outlive its request.
     fn start(&self, permit: Permit, is_task: bool) -> RunningCall {
-        let Caller { events, peer, cancel, meta, lineage, label, memory, result_place } =
-            &self.caller;
+        let Caller { events, peer, cancel, meta, lineage, label, .. } = &self.caller;
+        let Caller { memory, result_place, attachment, .. } = &self.caller;
         let limits = &self.turn.runtime.limits;
         let waits = peer.question_mode() == QuestionMode::ByRetry
             && (is_task || peer.capabilities().answers_anything());
@@ -86,6 +86,7 @@ impl ActiveCall {
                 label: label.clone(),
                 memory: memory.clone(),
                 result_place: result_place.clone(),
+                attachment: attachment.clone(),
             },
             client: self.client.clone(),
             timer: self.timer.clone(),
@@ -166,7 +167,7 @@ impl ActiveCall {
 
     /// What the source is given beside its permit.
     fn context(self: &Arc<Self>, permit: &Permit, slot: &Slot, room: ResultRoom) -> CallContext {
-        let Caller { events, peer, cancel, meta, memory, .. } = &self.caller;
+        let Caller { events, peer, cancel, meta, memory, attachment, .. } = &self.caller;
         CallContext {
             deadline: self.timer.deadline(),
             cancel: cancel.clone(),
@@ -176,6 +177,7 @@ impl ActiveCall {
             meta: meta.clone(),
             memory: memory.clone(),
             nested: self.nested(permit),
+            attachment: attachment.clone(),
             result_bytes: self.result_limit(permit),
             room,
         }
