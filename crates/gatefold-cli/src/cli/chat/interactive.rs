@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Driver, RunEnd, RunLimits, Shortage};
+use gatefold_agent::{AgentTools as _, Budget, Driver, RunEnd, RunLimits, Shortage};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
@@ -37,6 +37,8 @@ pub(super) struct Chat<'w> {
     model: ChosenModel,
     tools: ChatTools<'w>,
     conversation: Conversation,
+    /// What the runs of this chat have spent.
+    spent: Budget,
     reader: Reader,
     peer: Option<Arc<TerminalPeer>>,
     questions: mpsc::Receiver<OpenQuestion>,
@@ -65,6 +67,7 @@ impl<'w> Chat<'w> {
             model,
             tools,
             conversation,
+            spent: Budget::unlimited(),
             reader,
             peer,
             questions,
@@ -90,7 +93,17 @@ impl<'w> Chat<'w> {
             );
             self.output.line(&self.output.style().faint(&line));
         }
+        self.tell_spent();
         Ok(code)
+    }
+
+    fn tell_spent(&self) {
+        let spent = self.spent.spent();
+        if spent.tokens > 0 {
+            let cost = spent.cost.map(|cost| format!(", cost {cost}")).unwrap_or_default();
+            let line = format!("this took {} tokens{cost}", spent.tokens);
+            self.output.line(&self.output.style().faint(&line));
+        }
     }
 
     async fn take_lines(&mut self) -> anyhow::Result<ExitCode> {
@@ -160,14 +173,17 @@ impl<'w> Chat<'w> {
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
-        let limits = RunLimits::for_model(&self.model.config.room(), &offer);
+        let asked = &self.model.runs;
+        let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
         let screen = ChatScreen::new(self.output, self.model.origin());
         let cancel = CancellationToken::new();
-        let driver = Driver::new(&self.model.client, &self.tools)
+        let driver = Driver::new(&asked.client, &self.tools)
             .with_watcher(&screen)
             .with_journal(journal)
+            .with_meter(self.world.meter(&self.stance, &self.model, id))
+            .with_budget(self.spent.clone())
             .with_cancellation(cancel.clone());
         let mut driving = pin!(driver.drive(history, limits));
         let run = loop {
@@ -228,6 +244,10 @@ impl<'w> Chat<'w> {
                 if *is_final {
                     output.complain("  help: `gatefold models check` says what is wrong");
                 }
+            }
+            Some(RunEnd::DaySpent { reason }) => {
+                output.error(reason);
+                output.complain("  help: `/model NAME` goes on with another");
             }
             Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
             Some(RunEnd::Answered) | None => {}
@@ -322,7 +342,8 @@ impl<'w> Chat<'w> {
     }
 
     fn go_on_with(&mut self, name: &str) {
-        match self.world.models().named(name) {
+        let agent = self.world.agent(&self.stance);
+        match self.world.models().named(name, agent.as_ref()) {
             Ok(model) => {
                 self.output.line(&format!("the model is `{}` at {}", name, host(&model.config)));
                 self.model = model;
