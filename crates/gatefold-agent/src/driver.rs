@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::estimate::{prompt_tokens, used_tokens};
-use crate::progress::{AnswerProgress, Unanswered};
+use crate::progress::{AnswerFailure, AnswerProgress};
 use crate::replay;
 use crate::{
     AgentEvent, AgentRun, AgentTools, Budget, Effect, ModelMeter, RunEnd, RunLimits, Shortage,
@@ -227,11 +227,11 @@ impl<'a> Driver<'a> {
             let request = (&offer, run, tools);
             let asked = self.ask_model(request, is_open, &progress);
             let asked = self.cancel.run_until_cancelled(asked).await;
-            asked.unwrap_or(Err(Unanswered::Cancelled))
+            asked.unwrap_or(Err(AnswerFailure::Cancelled))
         };
         let used = match &asked {
             Ok(answer) => Some(used_tokens(answer, prompt)),
-            Err(unanswered) => progress.used_tokens(prompt, unanswered),
+            Err(failure) => progress.used_tokens(prompt, failure),
         };
         let spending = match (&self.meter, metered) {
             (Some(meter), Some(metered)) => meter.end(metered, progress.place(), used).await?,
@@ -240,7 +240,7 @@ impl<'a> Driver<'a> {
         budget.spend(spending);
         Ok(match asked {
             Ok(answer) => AgentEvent::Answered { answer: Box::new(answer) },
-            Err(unanswered) => unanswered.into(),
+            Err(failure) => failure.into(),
         })
     }
 
@@ -249,7 +249,7 @@ impl<'a> Driver<'a> {
         (offer, run, tools): (&ToolOffer, &AgentRun, ToolUse),
         is_open: impl Fn(usize) -> bool,
         progress: &AnswerProgress,
-    ) -> Result<ModelAnswer, Unanswered> {
+    ) -> Result<ModelAnswer, AnswerFailure> {
         let request = ModelRequest::new(&offer.instructions, run.history());
         // Providers want the tools of earlier calls even where no more may be made.
         let request = ModelRequest {
@@ -263,8 +263,8 @@ impl<'a> Driver<'a> {
         let deadline = Instant::now() + limit;
         let reading = self.read_answer(request, deadline, is_open, progress);
         match timeout_at(deadline, reading).await {
-            Ok(answer) => answer.map_err(Unanswered::Model),
-            Err(_) => Err(Unanswered::Late(limit)),
+            Ok(answer) => answer.map_err(AnswerFailure::Model),
+            Err(_) => Err(AnswerFailure::Late(limit)),
         }
     }
 

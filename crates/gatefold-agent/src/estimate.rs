@@ -38,16 +38,16 @@ pub(crate) fn used_tokens(answer: &ModelAnswer, prompt: u64) -> UsedTokens {
     let TokenUsage { input, output, cached, reported_total, .. } = answer.usage;
     // No prompt has no tokens at all, and no answer that says something.
     let reported = |count: Option<u64>| count.filter(|count| *count > 0);
-    let said = || tokens_of(said_bytes(&answer.message));
+    let guess = || tokens_of(said_bytes(&answer.message));
     let (input, output, is_estimated) = match (reported(input), reported(output), reported_total) {
         (Some(input), Some(output), _) => (input, output, false),
         (Some(input), None, Some(total)) if total > input => (input, total - input, false),
         (None, Some(output), Some(total)) if total > output => (total - output, output, false),
         (None, None, Some(total)) if total > 0 => {
-            let output = said().min(total);
+            let output = guess().min(total);
             (total - output, output, true)
         }
-        (input, output, _) => (input.unwrap_or(prompt), output.unwrap_or_else(said), true),
+        (input, output, _) => (input.unwrap_or(prompt), output.unwrap_or_else(guess), true),
     };
     UsedTokens { input, cached: cached.unwrap_or(0).min(input), output, is_estimated }
 }

@@ -5,7 +5,8 @@
 //! at each event is a test of a function. [`Driver`] carries the effects out: it asks a model, lets
 //! [`AgentTools`] make the calls, keeps to the limits, and writes each event down before the run takes it.
 //! [`SurfaceTools`] are the tools of an exchange, under the same views, policy, approvals and records as
-//! those of any client. [`AgentSource`] makes agents a tool for others: `call_agent`.
+//! those of any client. [`AgentSource`] makes agents a tool for others: `call_agent`. A [`Budget`] bounds what a
+//! run and its children spend, and a [`ModelMeter`] what a person spends in a day, which it writes into the ledger.
 //!
 //! This crate must not know configuration, storage, MCP or a terminal.
 

@@ -10,22 +10,22 @@ use crate::AgentEvent;
 use crate::estimate::tokens_of;
 
 /// Why a model gave no answer.
-pub(crate) enum Unanswered {
+pub(crate) enum AnswerFailure {
     Cancelled,
     /// It did not within this time.
     Late(Duration),
     Model(ModelError),
 }
 
-impl From<Unanswered> for AgentEvent {
-    fn from(unanswered: Unanswered) -> Self {
-        match unanswered {
-            Unanswered::Cancelled => Self::Cancelled,
-            Unanswered::Late(limit) => {
+impl From<AnswerFailure> for AgentEvent {
+    fn from(failure: AnswerFailure) -> Self {
+        match failure {
+            AnswerFailure::Cancelled => Self::Cancelled,
+            AnswerFailure::Late(limit) => {
                 let reason = format!("the model did not answer within {} s", limit.as_secs());
                 Self::NotAnswered { reason, is_final: false }
             }
-            Unanswered::Model(error) => {
+            AnswerFailure::Model(error) => {
                 Self::NotAnswered { reason: error.to_string(), is_final: error.is_final() }
             }
         }
@@ -58,8 +58,8 @@ impl AnswerProgress {
     }
 
     /// What an answer took that never became whole. None if no model can have begun it.
-    pub(crate) fn used_tokens(&self, prompt: u64, unanswered: &Unanswered) -> Option<UsedTokens> {
-        if let (None, Unanswered::Model(error)) = (self.place(), unanswered)
+    pub(crate) fn used_tokens(&self, prompt: u64, failure: &AnswerFailure) -> Option<UsedTokens> {
+        if let (None, AnswerFailure::Model(error)) = (self.place(), failure)
             && error.is_free()
         {
             return None;

@@ -134,7 +134,7 @@ pub fn agent_model(
     }
     Ok(AgentModel {
         client: whole.expect("the model itself is one of them"),
-        chain: chain.into_iter().map(|model| metered(model, config, principal)).collect(),
+        chain: chain.into_iter().map(|model| metered_model(model, config, principal)).collect(),
         room: model.room(),
         limits,
     })
@@ -151,7 +151,7 @@ impl ModelConfig {
     }
 }
 
-fn metered(model: &ModelConfig, config: &Config, principal: &Principal) -> MeteredModel {
+fn metered_model(model: &ModelConfig, config: &Config, principal: &Principal) -> MeteredModel {
     let budget = model.budget_for(config, principal);
     MeteredModel { name: model.name.clone(), price: model.price, budget }
 }

@@ -82,7 +82,7 @@ pub(super) fn price(field: &Field<'_>) -> Option<TokenPrice> {
             missing(field, key);
         }
     }
-    let PriceKeys { input, cached_input, output } = whole(field)?;
+    let PriceKeys { input, cached_input, output } = read_table(field)?;
     let (input, output) = (input?.0.as_micros(), output?.0.as_micros());
     let cached_input = cached_input.map_or(input, |price| price.0.as_micros());
     Some(TokenPrice { input, cached_input, output })
@@ -101,12 +101,12 @@ pub(super) fn budget(field: &Field<'_>, is_priced: bool) -> Option<SpendingLimit
     if let Some(cost) = cost.filter(|_| !is_priced) {
         cost.key_fault("needs `price`", "write beside `budget` what a million tokens cost");
     }
-    let BudgetKeys { tokens, cost } = whole(field)?;
+    let BudgetKeys { tokens, cost } = read_table(field)?;
     Some(SpendingLimit { tokens: tokens.map(|count| count.0), cost: cost.map(|cost| cost.0) })
 }
 
 pub(super) fn agent_limits(field: &Field<'_>) -> Option<AgentLimits> {
-    let keys: AgentLimitKeys = whole(field)?;
+    let keys: AgentLimitKeys = read_table(field)?;
     Some(AgentLimits {
         iterations: keys.iterations.map(|count| count.0),
         turn: keys.turn.map(|time| time.0),
@@ -118,7 +118,7 @@ pub(super) fn agent_limits(field: &Field<'_>) -> Option<AgentLimits> {
 }
 
 /// A table without further keys.
-fn whole<T: DeserializeOwned>(field: &Field<'_>) -> Option<T> {
+fn read_table<T: DeserializeOwned>(field: &Field<'_>) -> Option<T> {
     let mut table = field.table()?;
     let keys = table.read();
     table.finish();
