@@ -125,8 +125,8 @@ async fn what_was_cut_off_counts_and_what_was_refused_does_not() {
     // A caller that goes away drops the run.
     let meter = ledger.meter("ann", &[named("dropped", SpendingLimit::default())]);
     let driver = Driver::new(&hanging, &tools).with_meter(meter);
-    let driven = driver.drive(asking("Go."), RunLimits::default());
-    assert!(tokio::time::timeout(Duration::from_millis(200), driven).await.is_err());
+    let running = driver.drive(asking("Go."), RunLimits::default());
+    assert!(tokio::time::timeout(Duration::from_millis(200), running).await.is_err());
     assert!(ledger.spent("ann", "dropped").await.0 > 0);
 }
 
