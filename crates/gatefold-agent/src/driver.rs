@@ -13,9 +13,12 @@ use gatefold_model::{
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
+use crate::estimate::{prompt_tokens, used_tokens};
+use crate::progress::{AnswerFailure, AnswerProgress};
 use crate::replay;
 use crate::{
-    AgentEvent, AgentRun, AgentTools, Budget, Effect, RunEnd, RunLimits, Shortage, ToolUse,
+    AgentEvent, AgentRun, AgentTools, Budget, Effect, ModelMeter, RunEnd, RunLimits, Shortage,
+    Spending, ToolOffer, ToolUse,
 };
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
@@ -24,6 +27,7 @@ pub struct Driver<'a> {
     tools: &'a dyn AgentTools,
     watcher: &'a dyn RunWatcher,
     journal: Option<RunJournal>,
+    meter: Option<ModelMeter>,
     budget: Budget,
     cancel: CancellationToken,
 }
@@ -71,7 +75,7 @@ impl RunJournal {
 impl<'a> Driver<'a> {
     pub fn new(model: &'a ModelClient, tools: &'a dyn AgentTools) -> Self {
         let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
-        Self { model, tools, watcher: &(), journal: None, budget, cancel }
+        Self { model, tools, watcher: &(), journal: None, meter: None, budget, cancel }
     }
 
     #[must_use]
@@ -84,7 +88,13 @@ impl<'a> Driver<'a> {
         Self { journal: Some(journal), ..self }
     }
 
-    /// Has runs spend from a budget that others may spend from too.
+    /// Keeps to a person's budgets of the day, and writes down what is spent.
+    #[must_use]
+    pub fn with_meter(self, meter: ModelMeter) -> Self {
+        Self { meter: Some(meter), ..self }
+    }
+
+    /// Has runs spend from a budget that others may spend from too, beside their own limits.
     #[must_use]
     pub fn with_budget(self, budget: Budget) -> Self {
         Self { budget, ..self }
@@ -99,6 +109,7 @@ impl<'a> Driver<'a> {
     /// Answers the end of a history. The run that comes back has ended.
     pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
         let deadline = Instant::now() + limits.run;
+        let budget = self.budget.within(limits.spending());
         let mut written = 0;
         if let Some(RunJournal { journal, run }) = &self.journal {
             let beginning = vec![replay::beginning(&history, &limits)];
@@ -113,10 +124,10 @@ impl<'a> Driver<'a> {
                 match effect {
                     Effect::Call { call, request } => {
                         self.watcher.on_call(call, &request);
-                        calls.push(self.call(call, request));
+                        calls.push(self.call(call, request, &budget));
                     }
                     // It is the only effect of its step, and no call is under way.
-                    Effect::Ask(tools) => event = Some(self.ask(&run, tools).await),
+                    Effect::Ask(tools) => event = Some(self.ask(&run, tools, &budget).await?),
                     Effect::End(end) => {
                         self.end(written, &end).await?;
                         return Ok(run);
@@ -129,7 +140,7 @@ impl<'a> Driver<'a> {
             };
             // Before the event: it may lead to the next question to the model.
             if run.shortage().is_none()
-                && let Some(of) = self.find_shortage(&event, deadline)
+                && let Some(of) = find_shortage(&event, deadline, &budget)
             {
                 effects
                     .extend(self.take(&mut run, AgentEvent::RanShort { of }, &mut written).await?);
@@ -174,35 +185,71 @@ impl<'a> Driver<'a> {
         let Some(RunJournal { journal, run }) = &self.journal else { return Ok(()) };
         let outcome = match end {
             RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
-            RunEnd::Failed { .. } => RunOutcome::Failed,
+            RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
             RunEnd::Cancelled => RunOutcome::Cancelled,
         };
         Ok(journal.end(*run, written, outcome).await?)
     }
 
-    async fn call(&self, call: usize, request: ToolCall) -> (usize, ToolResult) {
-        (call, self.tools.call(&request).await)
+    async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, ToolResult) {
+        (call, self.tools.call(&request, budget).await)
     }
 
-    async fn ask(&self, run: &AgentRun, tools: ToolUse) -> AgentEvent {
-        let asked = self.cancel.run_until_cancelled(self.ask_model(run, tools)).await;
-        match asked {
-            None => AgentEvent::Cancelled,
-            Some(Ok(answer)) => {
-                self.budget.spend(answer.usage.total().unwrap_or(0));
-                AgentEvent::Answered { answer: Box::new(answer) }
-            }
-            Some(Err((reason, is_final))) => AgentEvent::NotAnswered { reason, is_final },
-        }
-    }
-
-    /// The answer, or why there is none and whether no other request can do better.
-    async fn ask_model(
+    /// Asks the model, and counts what that took, also of an answer that was cut off.
+    async fn ask(
         &self,
         run: &AgentRun,
         tools: ToolUse,
-    ) -> Result<ModelAnswer, (String, bool)> {
-        let offer = self.tools.offer().await.map_err(|error| (error.to_string(), false))?;
+        budget: &Budget,
+    ) -> Result<AgentEvent, RunFault> {
+        let offer = match self.cancel.run_until_cancelled(self.tools.offer()).await {
+            Some(Ok(offer)) => offer,
+            Some(Err(error)) => {
+                let reason = error.to_string();
+                return Ok(AgentEvent::NotAnswered { reason, is_final: false });
+            }
+            None => return Ok(AgentEvent::Cancelled),
+        };
+        let prompt = prompt_tokens(&offer, run.history());
+        let metered = match &self.meter {
+            None => None,
+            Some(meter) => match meter.begin(prompt).await? {
+                Ok(metered) => Some(metered),
+                Err(reason) => return Ok(AgentEvent::DaySpent { reason }),
+            },
+        };
+        let progress = AnswerProgress::default();
+        let asked = {
+            let is_open = |place| {
+                let places = metered.as_ref().map(|metered| &metered.places);
+                places.is_none_or(|places: &Vec<bool>| places.get(place) == Some(&true))
+            };
+            let request = (&offer, run, tools);
+            let asked = self.ask_model(request, is_open, &progress);
+            let asked = self.cancel.run_until_cancelled(asked).await;
+            asked.unwrap_or(Err(AnswerFailure::Cancelled))
+        };
+        let used = match &asked {
+            Ok(answer) => Some(used_tokens(answer, prompt)),
+            Err(failure) => progress.used_tokens(prompt, failure),
+        };
+        let spending = match (&self.meter, metered) {
+            (Some(meter), Some(metered)) => meter.end(metered, progress.place(), used).await?,
+            _ => Spending { tokens: used.map_or(0, |used| used.total()), cost: None },
+        };
+        budget.spend(spending);
+        Ok(match asked {
+            Ok(answer) => AgentEvent::Answered { answer: Box::new(answer) },
+            Err(failure) => failure.into(),
+        })
+    }
+
+    async fn ask_model(
+        &self,
+        (offer, run, tools): (&ToolOffer, &AgentRun, ToolUse),
+        is_open: impl Fn(usize) -> bool,
+        progress: &AnswerProgress,
+    ) -> Result<ModelAnswer, AnswerFailure> {
         let request = ModelRequest::new(&offer.instructions, run.history());
         // Providers want the tools of earlier calls even where no more may be made.
         let request = ModelRequest {
@@ -214,12 +261,10 @@ impl<'a> Driver<'a> {
         };
         let limit = run.limits().turn;
         let deadline = Instant::now() + limit;
-        let answered = timeout_at(deadline, self.read_answer(request, deadline)).await;
-        match answered {
-            Ok(answer) => answer.map_err(|error| (error.to_string(), error.is_final())),
-            Err(_) => {
-                Err((format!("the model did not answer within {} s", limit.as_secs()), false))
-            }
+        let reading = self.read_answer(request, deadline, is_open, progress);
+        match timeout_at(deadline, reading).await {
+            Ok(answer) => answer.map_err(AnswerFailure::Model),
+            Err(_) => Err(AnswerFailure::Late(limit)),
         }
     }
 
@@ -227,23 +272,27 @@ impl<'a> Driver<'a> {
         &self,
         request: ModelRequest<'_>,
         deadline: Instant,
+        is_open: impl Fn(usize) -> bool,
+        progress: &AnswerProgress,
     ) -> Result<ModelAnswer, ModelError> {
-        let mut stream = self.model.stream(request, deadline).await?;
+        let (place, mut stream) = self.model.stream_among(request, deadline, is_open).await?;
+        progress.begin(place);
         while let Some(delta) = stream.next().await? {
+            progress.note(&delta);
             self.watcher.on_delta(&delta);
         }
         stream.answer().await
     }
+}
 
-    fn find_shortage(&self, event: &AgentEvent, deadline: Instant) -> Option<Shortage> {
-        if !matches!(event, AgentEvent::Answered { .. } | AgentEvent::Returned { .. }) {
-            return None;
-        }
-        if Instant::now() >= deadline {
-            return Some(Shortage::Time);
-        }
-        self.budget.is_spent().then_some(Shortage::Tokens)
+fn find_shortage(event: &AgentEvent, deadline: Instant, budget: &Budget) -> Option<Shortage> {
+    if !matches!(event, AgentEvent::Answered { .. } | AgentEvent::Returned { .. }) {
+        return None;
     }
+    if Instant::now() >= deadline {
+        return Some(Shortage::Time);
+    }
+    budget.shortage()
 }
 
 /// An event that a journal takes, and how it is written. The run takes the same one, so that its journal

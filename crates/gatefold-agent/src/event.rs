@@ -19,6 +19,8 @@ pub enum AgentEvent {
         /// Whether no other request can do better, because the key or the address is wrong.
         is_final: bool,
     },
+    /// The model answers no more today to the person whose run it is, for a reason that they can be told.
+    DaySpent { reason: String },
     /// One of the calls of the last answer, counted from 0, has its result.
     Returned { call: usize, result: ToolResult },
     /// Nothing more may be spent of this. Calls under way go on.
@@ -33,6 +35,7 @@ pub enum AgentEvent {
 pub enum Shortage {
     Iterations,
     Tokens,
+    Cost,
     Time,
     /// Room for what was said.
     Room,
@@ -77,6 +80,10 @@ pub enum RunEnd {
         /// Whether no other run can do better, because the model's key or address is wrong.
         is_final: bool,
     },
+    /// The model answers no more today to the person whose run it is.
+    DaySpent {
+        reason: String,
+    },
     Cancelled,
 }
 
@@ -85,6 +92,7 @@ impl fmt::Display for Shortage {
         f.write_str(match self {
             Self::Iterations => "the run has used all its answers",
             Self::Tokens => "the run has used all its tokens",
+            Self::Cost => "the run has cost as much as it may",
             Self::Time => "the run has used all its time",
             Self::Room => "the conversation has become too long",
             Self::NewResults => "the same call kept giving the same result",

@@ -5,16 +5,21 @@
 //! at each event is a test of a function. [`Driver`] carries the effects out: it asks a model, lets
 //! [`AgentTools`] make the calls, keeps to the limits, and writes each event down before the run takes it.
 //! [`SurfaceTools`] are the tools of an exchange, under the same views, policy, approvals and records as
-//! those of any client. [`AgentSource`] makes agents a tool for others: `call_agent`.
+//! those of any client. [`AgentSource`] makes agents a tool for others: `call_agent`. A [`Budget`] bounds what a
+//! run and its children spend, and a [`ModelMeter`] what a person spends in a day, which it writes into the ledger.
 //!
 //! This crate must not know configuration, storage, MCP or a terminal.
 
 mod answer_text;
 mod budget;
 mod driver;
+mod estimate;
 mod event;
 mod functions;
 mod limits;
+mod metering;
+mod price;
+mod progress;
 mod repeats;
 mod replay;
 mod run;
@@ -22,10 +27,12 @@ mod source;
 mod surface_tools;
 mod tools;
 
-pub use budget::Budget;
+pub use budget::{Budget, Spending, SpendingLimit};
 pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
 pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
-pub use limits::{ModelRoom, RunLimits};
+pub use limits::{AgentLimits, ModelRoom, RunLimits};
+pub use metering::{MeteredModel, ModelMeter};
+pub use price::TokenPrice;
 pub use replay::{ReplayError, fits_journal, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModel, AgentModels, AgentSource, CallableAgent};

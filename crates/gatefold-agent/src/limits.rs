@@ -1,9 +1,10 @@
 use std::time::Duration;
 
-use gatefold_model::RawJson;
+use gatefold_core::Cost;
 use serde::{Deserialize, Serialize};
 
-use crate::ToolOffer;
+use crate::estimate::TOKEN_BYTES;
+use crate::{SpendingLimit, ToolOffer};
 
 /// What bounds one run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,10 +18,24 @@ pub struct RunLimits {
     pub run: Duration,
     /// How many calls of one answer are made at once.
     pub calls_at_once: usize,
-    /// The most tokens of all requests and answers together, if they are limited.
+    /// The most tokens of all requests and answers together, if they are limited, those of runs that it starts
+    /// included.
     pub tokens: Option<u64>,
+    /// The same for what they cost.
+    pub cost: Option<Cost>,
     /// The most bytes of what was said, beside instructions and tools.
     pub history_bytes: usize,
+}
+
+/// What an agent's runs are limited to, where that is not left to [`RunLimits`] and its model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AgentLimits {
+    pub iterations: Option<u32>,
+    pub turn: Option<Duration>,
+    pub run: Option<Duration>,
+    pub calls_at_once: Option<usize>,
+    pub tokens: Option<u64>,
+    pub cost: Option<Cost>,
 }
 
 /// What one model takes.
@@ -33,28 +48,48 @@ pub struct ModelRoom {
     pub patience: Duration,
 }
 
-/// About how many bytes a token has, rather too few: a conversation should end before the endpoint
-/// refuses it.
-const TOKEN_BYTES: u64 = 3;
-
 /// The part of a context that is left to the answer, where nothing says how long that may be.
 const ANSWER_SHARE: u64 = 8;
 
 impl RunLimits {
-    /// The limits for a model, which is told and offered this: a conversation ends before it would not
-    /// fit beside that.
-    pub fn for_model(room: &ModelRoom, offer: &ToolOffer) -> Self {
-        let limits = Self { turn: room.patience, ..Self::default() };
+    /// The limits of an agent with a model, which is told and offered this: a conversation ends before it
+    /// would not fit beside that.
+    pub fn for_model(room: &ModelRoom, offer: &ToolOffer, own: &AgentLimits) -> Self {
+        let usual = Self::default();
+        let limits = Self {
+            iterations: own.iterations.unwrap_or(usual.iterations),
+            turn: own.turn.unwrap_or(room.patience),
+            run: own.run.unwrap_or(usual.run),
+            calls_at_once: own.calls_at_once.unwrap_or(usual.calls_at_once),
+            tokens: own.tokens,
+            cost: own.cost,
+            ..usual
+        };
         let Some(context) = room.context_tokens else { return limits };
-        let definitions = offer.tools.iter().map(|tool| {
-            tool.name().len() + tool.description().len() + RawJson::of(tool.schema()).text().len()
-        });
-        let offered = offer.instructions.len() + definitions.sum::<usize>();
         let answer = room.max_output_tokens.map_or(context / ANSWER_SHARE, u64::from);
         let bytes = context.saturating_sub(answer).saturating_mul(TOKEN_BYTES);
-        let left = bytes.saturating_sub(offered as u64);
+        let left = bytes.saturating_sub(offer.bytes() as u64);
         let history_bytes = usize::try_from(left).unwrap_or(usize::MAX).min(limits.history_bytes);
         Self { history_bytes, ..limits }
+    }
+
+    pub(crate) fn spending(&self) -> SpendingLimit {
+        SpendingLimit { tokens: self.tokens, cost: self.cost }
+    }
+}
+
+impl AgentLimits {
+    /// These, and those of `usual` where there are none.
+    #[must_use]
+    pub fn or(&self, usual: &Self) -> Self {
+        Self {
+            iterations: self.iterations.or(usual.iterations),
+            turn: self.turn.or(usual.turn),
+            run: self.run.or(usual.run),
+            calls_at_once: self.calls_at_once.or(usual.calls_at_once),
+            tokens: self.tokens.or(usual.tokens),
+            cost: self.cost.or(usual.cost),
+        }
     }
 }
 
@@ -66,6 +101,7 @@ impl Default for RunLimits {
             run: Duration::from_mins(30),
             calls_at_once: 8,
             tokens: None,
+            cost: None,
             history_bytes: 8 * 1024 * 1024,
         }
     }

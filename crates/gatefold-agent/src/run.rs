@@ -1,10 +1,11 @@
 //! The loop as a pure machine.
 
 use gatefold_model::{
-    AssistantMessage, AssistantPart, CallArguments, History, ModelAnswer, Round, StopReason,
-    ToolResult, Turn, UserMessage, UserPart,
+    AssistantMessage, CallArguments, History, ModelAnswer, Round, StopReason, ToolResult, Turn,
+    UserMessage, UserPart,
 };
 
+use crate::estimate::{image_bytes, written_bytes};
 use crate::repeats::{Repeats, Repetition};
 use crate::{AgentEvent, Effect, RunEnd, RunLimits, Shortage, ToolUse};
 
@@ -13,10 +14,6 @@ pub const CALLS_PER_ANSWER: usize = 64;
 
 /// How often a model is asked again that answers nothing.
 const EMPTY_ANSWERS: u32 = 1;
-
-/// What an image counts as, in bytes of text: providers make up to some 2,000 tokens of one, however many
-/// bytes it has.
-const IMAGE_ROOM: usize = 6 * 1024;
 
 /// The most bytes of the images in one request, in base64. Providers take requests of 20 MB or more.
 const IMAGES_BYTES: usize = 16 * 1024 * 1024;
@@ -95,6 +92,10 @@ impl AgentRun {
             },
             AgentEvent::NotAnswered { reason, is_final } => match self.phase {
                 Phase::Asking(_) => self.end(RunEnd::Failed { reason, is_final }),
+                _ => Vec::new(),
+            },
+            AgentEvent::DaySpent { reason } => match self.phase {
+                Phase::Asking(_) => self.end(RunEnd::DaySpent { reason }),
                 _ => Vec::new(),
             },
             AgentEvent::Returned { call, result } => self.take_result(call, result),
@@ -289,12 +290,9 @@ impl AgentRun {
     }
 
     fn find_shortage(&self) -> Option<Shortage> {
-        let RunLimits { iterations, tokens, history_bytes, .. } = self.limits;
+        let RunLimits { iterations, history_bytes, .. } = self.limits;
         if self.answers >= iterations {
             return Some(Shortage::Iterations);
-        }
-        if tokens.is_some_and(|limit| self.tokens >= limit) {
-            return Some(Shortage::Tokens);
         }
         let is_full = self.bytes > history_bytes || self.image_bytes > IMAGES_BYTES;
         is_full.then_some(Shortage::Room)
@@ -357,45 +355,4 @@ fn word_result(result: ToolResult) -> ToolResult {
         return result;
     }
     if result.is_error { ToolResult::error(EMPTY_ERROR) } else { ToolResult::text(EMPTY_RESULT) }
-}
-
-/// How many bytes a turn's images take in a request.
-fn image_bytes(turn: &Turn) -> usize {
-    let parts: Vec<_> = match turn {
-        Turn::User(message) => message.parts().iter().collect(),
-        Turn::Round(round) => round.results().iter().flat_map(|result| &result.parts).collect(),
-    };
-    let sizes = parts.into_iter().map(|part| match part {
-        UserPart::Text(_) => 0,
-        UserPart::Image(image) => image.bytes().len().div_ceil(3) * 4,
-    });
-    sizes.sum()
-}
-
-/// About how many bytes of text a turn counts as.
-fn written_bytes(turn: &Turn) -> usize {
-    let parts_bytes = |parts: &[UserPart]| {
-        let part_bytes = |part: &UserPart| match part {
-            UserPart::Text(text) => text.len(),
-            UserPart::Image(_) => IMAGE_ROOM,
-        };
-        parts.iter().map(part_bytes).sum::<usize>()
-    };
-    match turn {
-        Turn::User(message) => parts_bytes(message.parts()),
-        Turn::Round(round) => {
-            let said = round.said().parts.iter().map(|part| match part {
-                AssistantPart::Text { text, .. } | AssistantPart::Thinking { text, .. } => {
-                    text.len()
-                }
-                AssistantPart::Call(call) => match &call.arguments {
-                    CallArguments::Object(json) => call.name.len() + json.text().len(),
-                    CallArguments::Malformed { .. } => call.name.len(),
-                },
-                AssistantPart::Other(json) => json.text().len(),
-            });
-            let results = round.results().iter().map(|result| parts_bytes(&result.parts));
-            said.chain(results).sum()
-        }
-    }
 }

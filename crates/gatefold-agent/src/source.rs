@@ -13,14 +13,19 @@ use gatefold_catalog::{
     nearest_texts, one_line,
 };
 use gatefold_core::{AgentId, BoxError, CallError, Clock, EntryKind, Payload, Principal, Target};
-use gatefold_dispatch::{AdmittedCall, CallContext, ResourceAccess, StatelessSource};
+use gatefold_dispatch::{
+    AdmittedCall, CallContext, ModelLedger, ResourceAccess, StatelessSource, UseOrigin,
+};
 use gatefold_exchange::Exchange;
 use gatefold_model::{History, ModelClient, ToolCall, UserMessage};
 use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::{AgentTools as _, Driver, ModelRoom, RunEnd, RunLimits, RunWatcher, SurfaceTools};
+use crate::{
+    AgentLimits, AgentTools as _, Budget, Driver, MeteredModel, ModelMeter, ModelRoom, RunEnd,
+    RunLimits, RunWatcher, SurfaceTools,
+};
 
 const CALL_AGENT: &str = "call_agent";
 const AGENT_ID: &str = "agent_id";
@@ -31,6 +36,10 @@ const SUMMARY: &str = "Have another agent do a task, and get its answer. It has 
 const HEADING: &str = "Available agents:";
 const TASK_SCHEMA: &str =
     r#"{"type":"string","description":"What to do, with all that the agent has to know."}"#;
+
+/// What the caller's model reads when the agent's own answers its user no more today.
+const DAY_SPENT: &str = "The agent has worked for this user as much as it may today, and works again after \
+     midnight, UTC. Do the rest yourself or through another agent, or tell the user.";
 
 /// How many agents an error names.
 const NAMED: usize = 50;
@@ -56,10 +65,13 @@ pub trait AgentModels: Send + Sync + 'static {
     fn model(&self, agent: &AgentId, principal: &Principal) -> Option<AgentModel>;
 }
 
-/// A model, and what it takes.
+/// A model with those that answer when it fails, and what an agent's runs with it are limited to.
 pub struct AgentModel {
     pub client: ModelClient,
+    /// The model and its fallbacks, in the order in which `client` asks them.
+    pub chain: Vec<MeteredModel>,
     pub room: ModelRoom,
+    pub limits: AgentLimits,
 }
 
 /// An agent that others can have work done by.
@@ -78,6 +90,7 @@ pub struct CallableAgent {
 pub struct AgentSource {
     agents: ArcSwap<Vec<CallableAgent>>,
     models: Arc<dyn AgentModels>,
+    ledger: Arc<dyn ModelLedger>,
     exchange: OnceLock<Weak<Exchange>>,
     clock: Arc<dyn Clock>,
 }
@@ -94,8 +107,12 @@ impl AgentSource {
     /// What its domain is called, unless a source of the configuration is called so.
     pub const DOMAIN: &str = "agents";
 
-    pub fn new(models: Arc<dyn AgentModels>, clock: Arc<dyn Clock>) -> Self {
-        Self { agents: ArcSwap::default(), models, exchange: OnceLock::new(), clock }
+    pub fn new(
+        models: Arc<dyn AgentModels>,
+        ledger: Arc<dyn ModelLedger>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { agents: ArcSwap::default(), models, ledger, exchange: OnceLock::new(), clock }
     }
 
     /// Says where agents make their calls. The first one counts.
@@ -170,9 +187,19 @@ impl AgentSource {
         let Ok(offer) = tools.offer().await else {
             return Ok(report_failure("The agent has no tools for now. Tell the user."));
         };
-        let limits = RunLimits::for_model(&model.room, &offer);
+        // What the caller may spend, if a run of ours calls. What is spent here is spent of that.
+        let budget = context.caller.attachment.get::<Budget>().cloned().unwrap_or_default();
+        if let Some(of) = budget.shortage() {
+            return Ok(report_failure(&format!("The agent was not asked: {of}.")));
+        }
+        let limits = RunLimits::for_model(&model.room, &offer, &model.limits);
+        let origin = context.nested.parent().map_or(UseOrigin::Elsewhere, UseOrigin::Call);
+        let (ledger, who) = (self.ledger.clone(), call.principal());
+        let meter = ModelMeter::new(ledger, who, Some(&agent.id), origin, model.chain);
         let driver = Driver::new(&model.client, &tools)
             .with_watcher(&watcher)
+            .with_meter(meter)
+            .with_budget(budget)
             .with_cancellation(context.caller.cancel.clone());
         let run = driver.drive(History::new(task), limits).await;
         let run = run.map_err(|fault| CallError::Unavailable {
@@ -246,6 +273,8 @@ fn result_of(agent: &AgentId, end: Option<&RunEnd>, answer: &str) -> Result<Payl
             tracing::warn!(%agent, "an agent's model gave no answer: `gatefold models check` tries it");
             Ok(report_failure("The agent could not work: its model gave no answer. Tell the user."))
         }
+        Some(RunEnd::DaySpent { .. }) if answer.trim().is_empty() => Ok(report_failure(DAY_SPENT)),
+        Some(RunEnd::DaySpent { .. }) => Ok(Payload::text(&format!("{answer}\n\n({DAY_SPENT})"))),
         Some(RunEnd::Cancelled) | None => Err(CallError::Cancelled),
     }
 }

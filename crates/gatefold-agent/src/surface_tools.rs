@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use gatefold_catalog::ViewKey;
 use gatefold_core::{BoxError, Principal, ToolId, ToolName};
 use gatefold_disclose::SelectedDisclosure;
-use gatefold_dispatch::{CallContext, Caller, NestedCaller};
+use gatefold_dispatch::{CallAttachment, CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
     Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
 };
@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use crate::answer_text::result_of;
 use crate::functions::{Functions, SurfaceChange};
-use crate::{AgentTools, ToolOffer};
+use crate::{AgentTools, Budget, ToolOffer};
 
 /// Makes somebody who is told of what is really called in a turn.
 pub type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
@@ -125,8 +125,13 @@ impl SurfaceTools {
     }
 
     /// Makes a call like [`AgentTools::call`], and has somebody told of what was really called for it.
-    pub async fn call_observed(&self, request: &ToolCall, observer_of: &ObserverOf) -> ToolResult {
-        self.carry_out(request, Some(observer_of)).await
+    pub async fn call_observed(
+        &self,
+        request: &ToolCall,
+        budget: &Budget,
+        observer_of: &ObserverOf,
+    ) -> ToolResult {
+        self.carry_out(request, budget, Some(observer_of)).await
     }
 
     /// A text of the user's that the model can be given: a long one is kept, and read on like a result.
@@ -160,7 +165,12 @@ impl SurfaceTools {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn carry_out(&self, request: &ToolCall, observer_of: Option<&ObserverOf>) -> ToolResult {
+    async fn carry_out(
+        &self,
+        request: &ToolCall,
+        budget: &Budget,
+        observer_of: Option<&ObserverOf>,
+    ) -> ToolResult {
         let arguments = match &request.arguments {
             CallArguments::Object(json) => json.raw().to_owned(),
             CallArguments::Malformed { fault, .. } => return ToolResult::error(fault.clone()),
@@ -174,7 +184,8 @@ impl SurfaceTools {
         let call = SurfaceCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
         // Calls that are made at once must not share the room of one result.
         let result_place = gatefold_dispatch::ResultPlace::default();
-        let caller = Caller { result_place, ..self.caller.clone() };
+        let attachment = CallAttachment::new(budget.clone());
+        let caller = Caller { result_place, attachment, ..self.caller.clone() };
         result_of(turn.call(call, caller).await)
     }
 }
@@ -198,8 +209,8 @@ impl AgentTools for SurfaceTools {
         })
     }
 
-    fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        Box::pin(self.carry_out(request, self.observer_of.as_deref()))
+    fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.carry_out(request, budget, self.observer_of.as_deref()))
     }
 }
 

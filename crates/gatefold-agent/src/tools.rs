@@ -1,12 +1,24 @@
 use futures::future::BoxFuture;
 use gatefold_core::BoxError;
-use gatefold_model::{ToolCall, ToolDefinition, ToolResult};
+use gatefold_model::{RawJson, ToolCall, ToolDefinition, ToolResult};
+
+use crate::Budget;
 
 /// What a model is given beside the conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToolOffer {
     pub instructions: String,
     pub tools: Vec<ToolDefinition>,
+}
+
+impl ToolOffer {
+    /// About how many bytes it takes in a request.
+    pub(crate) fn bytes(&self) -> usize {
+        let definitions = self.tools.iter().map(|tool| {
+            tool.name().len() + tool.description().len() + RawJson::of(tool.schema()).text().len()
+        });
+        self.instructions.len() + definitions.sum::<usize>()
+    }
 }
 
 /// The tools of a run.
@@ -16,6 +28,6 @@ pub trait AgentTools: Send + Sync {
     fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>>;
 
     /// Makes a call, under a deadline of its own. What goes wrong is a result too: the model reads it.
-    /// Dropping the future cancels the call.
-    fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult>;
+    /// What the call spends on models is spent of the run's budget. Dropping the future cancels the call.
+    fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult>;
 }

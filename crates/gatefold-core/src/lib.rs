@@ -8,6 +8,7 @@ mod abilities;
 mod cache;
 mod call;
 mod clock;
+mod cost;
 mod digest;
 mod error;
 mod failure;
@@ -30,6 +31,7 @@ pub use call::{
     Reference, Resume, Suspension, TaskAct, TaskHandle, TaskRequest, UpstreamIdentity,
 };
 pub use clock::{Clock, ManualClock, SystemClock, Timestamp};
+pub use cost::Cost;
 pub use digest::{Digest, DigestError};
 pub use error::{
     BoxError, BusyResource, CallError, ErrorKind, ResumeError, SuggestedCall, call_text, with_calls,

@@ -1,6 +1,7 @@
 //! The caller of a call: how it follows the call, what its request carried besides the arguments,
 //! and how a source may ask its client something.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -32,6 +33,23 @@ pub struct Caller {
     pub memory: Option<Arc<dyn MemoryShare>>,
     /// The place of a large result, for whoever works on it after the call.
     pub result_place: ResultPlace,
+    pub attachment: CallAttachment,
+}
+
+/// What whoever makes a call in this process gives along for a source that knows it, such as what the call may
+/// spend. Nothing on the way looks at it, and no client can send it.
+#[derive(Clone, Default)]
+pub struct CallAttachment(Option<Arc<dyn Any + Send + Sync>>);
+
+impl CallAttachment {
+    pub fn new<T: Send + Sync + 'static>(value: T) -> Self {
+        Self(Some(Arc::new(value)))
+    }
+
+    /// What was given along, if it is of this type.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
+        self.0.as_ref()?.downcast_ref()
+    }
 }
 
 /// The label of a session or a run, which each result passes on to the next call.
@@ -65,6 +83,7 @@ impl Caller {
             label: SharedLabel::default(),
             memory: None,
             result_place: ResultPlace::default(),
+            attachment: CallAttachment::default(),
         }
     }
 }

@@ -15,6 +15,7 @@ mod first_lists;
 mod journal;
 mod limits;
 mod messages;
+mod model_uses;
 mod nested;
 mod notes;
 mod owner;
@@ -35,7 +36,7 @@ mod threads;
 mod unlisted;
 
 pub use call::WHOLE_ARGUMENTS;
-pub use caller::{Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
+pub use caller::{CallAttachment, Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
 pub use capabilities::{ClientCapabilities, Question};
 pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};
@@ -49,6 +50,9 @@ pub use limits::nesting::JSON_LEVELS;
 pub use limits::room::{ResultPlace, ResultRoom};
 pub use limits::traffic::{LastError, TrafficReport};
 pub use messages::{Answer, AskError, CallPause, Event, QuestionMode};
+pub use model_uses::{
+    DaySpending, ModelLedger, ModelUseEnd, NewModelUse, OpenModelUse, UseOrigin, UsedTokens,
+};
 pub use nested::{NestedCaller, NestedOptions, ResourceAccess};
 pub use notes::{Note, NoteText, Notes};
 pub use owner::DataOwner;

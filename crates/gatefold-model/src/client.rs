@@ -96,15 +96,28 @@ impl ModelClient {
         request: ModelRequest<'_>,
         deadline: Instant,
     ) -> Result<ModelStream, ModelError> {
+        self.stream_among(request, deadline, |_| true).await.map(|(_, stream)| stream)
+    }
+
+    /// The same, of those models alone that are open. They are counted from 0, the model itself; the number
+    /// of the one that answers comes back.
+    pub async fn stream_among(
+        &self,
+        request: ModelRequest<'_>,
+        deadline: Instant,
+        is_open: impl Fn(usize) -> bool,
+    ) -> Result<(usize, ModelStream), ModelError> {
         check(&request)?;
-        let mut model = self;
-        loop {
-            let stream = model.stream_own(&request, deadline).await;
-            match (stream, &model.fallback) {
-                (Err(error), Some(fallback)) if error.allows_fallback() => model = fallback,
-                (stream, _) => return stream,
+        let chain = std::iter::successors(Some(self), |model| model.fallback.as_deref());
+        let mut failure = ModelError::NoneOpen;
+        for (place, model) in chain.enumerate().filter(|(place, _)| is_open(*place)) {
+            match model.stream_own(&request, deadline).await {
+                Ok(stream) => return Ok((place, stream)),
+                Err(error) if error.allows_fallback() => failure = error,
+                Err(error) => return Err(error),
             }
         }
+        Err(failure)
     }
 
     /// The models that the endpoint names. It may name none although it has some.

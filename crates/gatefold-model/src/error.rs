@@ -17,6 +17,8 @@ pub enum ModelError {
     Key,
     #[error("the conversation ends with the model's own words, so there is nothing to answer")]
     NothingAsked,
+    #[error("no model may be asked")]
+    NoneOpen,
     #[error("the model cannot be asked: {}", with_causes(.0))]
     Unreachable(#[source] EgressError),
     /// The endpoint would refuse the same request again.
@@ -63,6 +65,22 @@ impl ModelError {
             Self::TooLarge { .. } => "the answer was too long",
             Self::Unreadable { .. } => "the answer could not be read",
             _ => "the model did not answer",
+        }
+    }
+
+    /// Whether no model can have worked on the request, so that it cost nothing.
+    pub fn is_free(&self) -> bool {
+        match self {
+            Self::Address
+            | Self::Key
+            | Self::NothingAsked
+            | Self::NoneOpen
+            | Self::Refused { .. }
+            | Self::Busy { .. } => true,
+            Self::Unreachable(error) => {
+                !matches!(error, EgressError::Timeout { .. } | EgressError::Failed { .. })
+            }
+            _ => false,
         }
     }
 

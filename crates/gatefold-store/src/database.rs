@@ -18,7 +18,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_PAGES: &str = "16384";
 
 /// The schema, one migration after another. Released migrations never change.
-const MIGRATIONS: [(i64, &str, &str); 17] = [
+const MIGRATIONS: [(i64, &str, &str); 18] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
     (3, "past_queries", include_str!("../migrations/0003_past_queries.sql")),
@@ -36,6 +36,7 @@ const MIGRATIONS: [(i64, &str, &str); 17] = [
     (15, "shown_schemas", include_str!("../migrations/0015_shown_schemas.sql")),
     (16, "runs", include_str!("../migrations/0016_runs.sql")),
     (17, "threads", include_str!("../migrations/0017_threads.sql")),
+    (18, "model_uses", include_str!("../migrations/0018_model_uses.sql")),
 ];
 
 #[derive(Clone)]

@@ -4,6 +4,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use gatefold_core::{CallId, Timestamp};
+use gatefold_dispatch::UtcDay;
 use tokio::sync::Notify;
 use tokio::time::{Instant, interval_at, sleep};
 
@@ -11,7 +12,9 @@ use crate::audit::recover_ends;
 use crate::blocking::blocking;
 use crate::database::millis;
 use crate::store::StoreInner;
-use crate::{Store, StoreError, approvals, owner, past, results, runs, sources, threads, used};
+use crate::{
+    Store, StoreError, approvals, model_uses, owner, past, results, runs, sources, threads, used,
+};
 
 /// The delay before a store's first round, so as not to slow down its start, and the time between
 /// rounds.
@@ -138,12 +141,17 @@ pub(crate) async fn prune(store: &StoreInner) -> Result<u64, StoreError> {
     let rows = i64::from(store.retention.rows);
     let mut pruned = prune_by(store, PRUNE_CALLS_BY_AGE, Bound::Id(first_id)).await?;
     pruned += prune_by(store, PRUNE_CALLS_BY_COUNT, Bound::Number(rows)).await?;
+    let oldest_day = model_uses::number(UtcDay::of(oldest));
     let oldest = millis(oldest);
     pruned += prune_by(store, PRUNE_DISCOVERIES_BY_AGE, Bound::Number(oldest)).await?;
     pruned += prune_by(store, PRUNE_DISCOVERIES_BY_COUNT, Bound::Number(rows)).await?;
     prune_by(store, runs::PRUNE_EVENTS, Bound::Number(oldest)).await?;
     prune_by(store, runs::PRUNE_RUNS, Bound::Number(oldest)).await?;
     prune_by(store, threads::PRUNE, Bound::Number(oldest)).await?;
+    pruned += prune_by(store, model_uses::PRUNE_BY_AGE, Bound::Number(oldest)).await?;
+    pruned += prune_by(store, model_uses::PRUNE_BY_COUNT, Bound::Number(rows)).await?;
+    prune_by(store, model_uses::PRUNE_DAYS_BY_AGE, Bound::Number(oldest_day)).await?;
+    prune_by(store, model_uses::PRUNE_DAYS_BY_COUNT, Bound::Number(rows)).await?;
     if pruned > 0 {
         tracing::info!(pruned, "old records were deleted");
     }

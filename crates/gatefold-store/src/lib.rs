@@ -1,5 +1,6 @@
 //! Durable state: audit records, requests for a person's approval, what sources last offered, past
-//! queries of tools, the tools used most, results too large to show, runs with their journals and threads, containers that run, sign-ins at sources and at the
+//! queries of tools, the tools used most, results too large to show, runs with their journals and threads, what models
+//! were asked, containers that run, sign-ins at sources and at the
 //! gateway, access tokens, and the key that seals suspended calls.
 //!
 //! This is the only crate with Gatefold's own SQL schema, and no SQL leaves it. It must not know
@@ -27,6 +28,7 @@ mod health;
 mod housekeeping;
 mod key;
 mod layout;
+mod model_uses;
 mod notes;
 mod opening;
 mod options;

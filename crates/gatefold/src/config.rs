@@ -31,6 +31,7 @@ mod sections;
 mod shown;
 mod sign_in;
 mod sources;
+mod spending;
 mod texts;
 mod tool_modes;
 mod users;
@@ -42,6 +43,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gatefold_agent::AgentLimits;
 use gatefold_builtin::BuiltinName;
 use gatefold_catalog::{GroupRules, KindName};
 use gatefold_core::{AgentId, ClientName, Digest, Domain, UserId};
@@ -102,8 +104,13 @@ pub struct Config {
     pub clients: BTreeMap<ClientName, ClientProfile>,
     /// The language models that are configured, in the order of the file.
     pub models: Vec<ModelConfig>,
+    /// How many tokens of each model people other than the local user may use in a day, where the model says
+    /// nothing. See [`Config::daily_tokens`].
+    pub model_tokens: Option<u64>,
     /// The agents, by their names.
     pub agents: BTreeMap<AgentId, AgentConfig>,
+    /// What runs are limited to where their agent says nothing.
+    pub agent_limits: AgentLimits,
     /// The people who are configured, by their names here.
     pub users: BTreeMap<UserId, UserConfig>,
     pub search: SearchConfig,
@@ -124,6 +131,14 @@ pub struct Config {
     /// What the keys of kept sign-ins are wrapped with.
     pub root_key: RootKey,
     pub audit: AuditConfig,
+}
+
+impl Config {
+    /// How many tokens of each model people other than the local user may use in a day, where the model says
+    /// nothing.
+    pub fn daily_tokens(&self) -> u64 {
+        self.model_tokens.unwrap_or(spending::DAILY_TOKENS)
+    }
 }
 
 /// One source: how it is reached, and how it is shown.

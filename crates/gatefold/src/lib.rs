@@ -28,6 +28,6 @@ pub use app::{
 };
 pub use encoder::EncoderTier;
 pub use environment::Environment;
-pub use models::{ModelChoiceError, model_client};
+pub use models::{ModelChoiceError, agent_model, model_client};
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

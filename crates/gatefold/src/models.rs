@@ -1,13 +1,14 @@
 //! Which of the configured models somebody may use, and the client that asks it.
 
+use std::iter;
 use std::time::Duration;
 
-use gatefold_agent::ModelRoom;
+use gatefold_agent::{AgentModel, MeteredModel, ModelRoom, SpendingLimit};
 use gatefold_core::Principal;
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_model::{ModelClient, ModelSpec};
 
-use crate::config::{Config, Fault, ModelChoice, ModelConfig};
+use crate::config::{AgentConfig, Config, Fault, ModelChoice, ModelConfig};
 
 /// Why a model cannot be asked at all.
 #[derive(Debug, thiserror::Error)]
@@ -105,26 +106,65 @@ pub fn model_client(
     config: &Config,
     principal: &Principal,
 ) -> Result<ModelClient, ModelChoiceError> {
+    agent_model(model, None, config, principal).map(|model| model.client)
+}
+
+/// A model for an agent's runs, or for those without an agent: with the models that answer when it fails, as far
+/// as somebody may use them, and with what they may spend.
+pub fn agent_model(
+    model: &ModelConfig,
+    agent: Option<&AgentConfig>,
+    config: &Config,
+    principal: &Principal,
+) -> Result<AgentModel, ModelChoiceError> {
     if let Some(fault) = &model.absent {
         let (name, fault) = (model.name.clone(), fault.on_one_line());
         return Err(ModelChoiceError::Unusable { name, fault });
     }
-    let mut chain: Vec<_> = config.fallbacks(model, principal).collect();
-    let Some(last) = chain.pop() else { return client(model) };
-    let mut fallback = client(last)?;
-    for before in chain.into_iter().rev() {
-        fallback = client(before)?.with_fallback(fallback);
+    let own = agent.map(|agent| agent.limits).unwrap_or_default();
+    let limits = own.or(&config.agent_limits);
+    let chain: Vec<_> = iter::once(model).chain(config.fallbacks(model, principal)).collect();
+    let mut whole: Option<ModelClient> = None;
+    for model in chain.iter().rev() {
+        let own = client(model, limits.turn)?;
+        whole = Some(match whole {
+            Some(fallback) => own.with_fallback(fallback),
+            None => own,
+        });
     }
-    Ok(client(model)?.with_fallback(fallback))
+    Ok(AgentModel {
+        client: whole.expect("the model itself is one of them"),
+        chain: chain.into_iter().map(|model| metered_model(model, config, principal)).collect(),
+        room: model.room(),
+        limits,
+    })
 }
 
-fn client(model: &ModelConfig) -> Result<ModelClient, ModelChoiceError> {
+impl ModelConfig {
+    /// What somebody may have of it in a day: what it says, or what everybody but the local user has of a model
+    /// that says nothing.
+    pub fn budget_for(&self, config: &Config, principal: &Principal) -> SpendingLimit {
+        let is_local = principal.user == Principal::local().user && principal.token.is_none();
+        let usual =
+            || SpendingLimit { tokens: (!is_local).then(|| config.daily_tokens()), cost: None };
+        self.budget.unwrap_or_else(usual)
+    }
+}
+
+fn metered_model(model: &ModelConfig, config: &Config, principal: &Principal) -> MeteredModel {
+    let budget = model.budget_for(config, principal);
+    MeteredModel { name: model.name.clone(), price: model.price, budget }
+}
+
+/// A client of one model, each of whose answers may take so long, if that is set.
+fn client(model: &ModelConfig, turn: Option<Duration>) -> Result<ModelClient, ModelChoiceError> {
     let ModelConfig { name, spec, .. } = model;
+    let spec = ModelSpec { timeout: turn.unwrap_or(spec.timeout), ..spec.clone() };
     // An endpoint is silent until its model has said everything.
     let settings = Settings { read_timeout: Some(spec.timeout), ..Settings::default() };
     let egress = Egress::new(settings)?;
     // The operator's file, or the person at the keyboard, named the address.
-    let client = ModelClient::new(egress.client_for(Reach::any()), ModelSpec::clone(spec));
+    let client = ModelClient::new(egress.client_for(Reach::any()), spec);
     let unusable = |fault: String| ModelChoiceError::Unusable { name: name.clone(), fault };
     client.map_err(|error| unusable(error.to_string()))
 }

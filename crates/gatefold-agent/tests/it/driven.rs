@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use gatefold_agent::{
-    AgentEvent, AgentTools, Budget, Driver, RunEnd, RunLimits, RunWatcher, Shortage, ToolOffer,
+    AgentEvent, AgentTools, Budget, Driver, RunEnd, RunLimits, RunWatcher, Shortage, SpendingLimit,
+    ToolOffer,
 };
 use gatefold_core::BoxError;
 use gatefold_egress::{Egress, Reach, Settings};
@@ -39,7 +40,7 @@ impl AgentTools for SlowEcho {
         Box::pin(async { Ok(offer) })
     }
 
-    fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
+    fn call<'a>(&'a self, request: &'a ToolCall, _: &'a Budget) -> BoxFuture<'a, ToolResult> {
         Box::pin(async {
             tokio::time::sleep(self.takes).await;
             self.made.fetch_add(1, Ordering::Relaxed);
@@ -49,7 +50,11 @@ impl AgentTools for SlowEcho {
 }
 
 pub(crate) fn client(model: &ScriptedModel, api: Api) -> ModelClient {
-    let spec = ModelSpec::new(api, model.url().parse().unwrap(), "scripted");
+    client_at(&model.url(), api)
+}
+
+pub(crate) fn client_at(url: &str, api: Api) -> ModelClient {
+    let spec = ModelSpec::new(api, url.parse().unwrap(), "scripted");
     let settings = Settings { read_timeout: Some(spec.timeout), ..Settings::default() };
     let egress = Egress::new(settings).unwrap().without_proxies();
     ModelClient::new(egress.client_for(Reach::any()), spec).unwrap()
@@ -103,12 +108,12 @@ async fn the_last_question_offers_the_tools_and_forbids_them() {
 async fn a_spent_budget_ends_every_run_that_shares_it() {
     let model = ScriptedModel::start(|_| Move::call("echo", &json!({})));
     let (client, tools) = (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::ZERO));
-    let budget = Budget::new(150);
-    for (answers, left) in [(3, 0), (2, 0)] {
+    let budget = Budget::new(SpendingLimit { tokens: Some(150), cost: None });
+    for (answers, spent) in [(3, 300), (2, 500)] {
         let driver = Driver::new(&client, &tools).with_budget(budget.clone());
         let run = driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
         assert_eq!(run.end_state(), Some(&RunEnd::Short { of: Shortage::Tokens }));
-        assert_eq!((run.answers(), budget.left()), (answers, left));
+        assert_eq!((run.answers(), budget.spent().tokens), (answers, spent));
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod driven;
 mod journaled;
+mod metered;
 mod properties;
 mod steps;
 

@@ -74,7 +74,8 @@ fn what_runs_short_leads_to_one_last_answer_without_tools() {
     step(&mut run, words("What I know."), &[r#"{"end":"short","of":"iterations"}"#]);
     assert_eq!(run.answer().as_deref(), Some("What I know."));
 
-    let mut run = begin(RunLimits { tokens: Some(10), ..RunLimits::default() });
+    let mut run = begin(RunLimits::default());
+    step(&mut run, AgentEvent::RanShort { of: Shortage::Tokens }, &[]);
     step(&mut run, calls(&[("a", "{}")]), &["0 a"]);
     step(&mut run, returned(0, "of a"), &["last"]);
     // Calls in the last answer are not made.

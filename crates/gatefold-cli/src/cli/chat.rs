@@ -133,9 +133,10 @@ async fn choose(
     let models = world.models();
     // An agent that there is not is told before anything about its model.
     world.check(stance)?;
+    let agent = world.agent(stance);
     match &asked.model {
-        Some(name) => models.named(name),
-        None => models.usual(world.agent(stance).as_ref()).await,
+        Some(name) => models.named(name, agent.as_ref()),
+        None => models.usual(agent.as_ref()).await,
     }
 }
 

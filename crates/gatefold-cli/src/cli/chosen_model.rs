@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use gatefold::config::{AgentConfig, Config, KeySource, ModelConfig};
-use gatefold::{Environment, ModelChoiceError, model_client};
+use gatefold::{Environment, ModelChoiceError, agent_model, model_client};
+use gatefold_agent::AgentModel;
 use gatefold_core::{Principal, Secret};
 use gatefold_egress::{Egress, Reach, Settings};
 use gatefold_model::{Api, ModelClient, ModelSpec, Origin, ShortForm, detect};
@@ -24,7 +25,8 @@ pub(super) const NO_MODEL_HELP: &str = "set `OPENAI_API_KEY`, `ANTHROPIC_API_KEY
 /// A model that can be asked.
 pub(super) struct ChosenModel {
     pub(super) config: ModelConfig,
-    pub(super) client: ModelClient,
+    /// The same as runs ask it: with its fallbacks and limits.
+    pub(super) runs: AgentModel,
     /// Why it was chosen, if nobody asked for it.
     pub(super) reason: Option<String>,
 }
@@ -46,9 +48,14 @@ pub(super) struct ModelChooser<'a> {
 }
 
 impl ModelChooser<'_> {
-    /// The model of this name, or of this short form.
-    pub(super) fn named(&self, name: &str) -> anyhow::Result<ChosenModel> {
-        self.opened(self.find(name)?, None)
+    /// The model of this name, or of this short form,
+    /// for runs of this agent.
+    pub(super) fn named(
+        &self,
+        name: &str,
+        agent: Option<&AgentConfig>,
+    ) -> anyhow::Result<ChosenModel> {
+        self.opened(self.find(name)?, agent, None)
     }
 
     pub(super) fn find(&self, name: &str) -> anyhow::Result<ModelConfig> {
@@ -70,16 +77,16 @@ impl ModelChooser<'_> {
                     "choose one with `--model NAME`",
                 )
             })?;
-            return self.opened(model.clone(), Some("the agent has it".to_owned()));
+            return self.opened(model.clone(), agent, Some("the agent has it".to_owned()));
         }
         let mut models = self.config.models_for(self.principal);
         let first = models.find(|model| model.absent.is_none());
         if let Some(first) = first.or_else(|| self.config.models_for(self.principal).next()) {
             let reason = "it is the first in gatefold.toml".to_owned();
-            return self.opened(first.clone(), Some(reason));
+            return self.opened(first.clone(), agent, Some(reason));
         }
         match self.offered().await {
-            Some((model, reason)) => self.opened(model, Some(reason)),
+            Some((model, reason)) => self.opened(model, agent, Some(reason)),
             None => Err(with_help("there is no model to talk to", NO_MODEL_HELP)),
         }
     }
@@ -102,9 +109,14 @@ impl ModelChooser<'_> {
         }
     }
 
-    fn opened(&self, config: ModelConfig, reason: Option<String>) -> anyhow::Result<ChosenModel> {
-        let client = self.client(&config)?;
-        Ok(ChosenModel { config, client, reason })
+    fn opened(
+        &self,
+        config: ModelConfig,
+        agent: Option<&AgentConfig>,
+        reason: Option<String>,
+    ) -> anyhow::Result<ChosenModel> {
+        let runs = agent_model(&config, agent, self.config, self.principal)?;
+        Ok(ChosenModel { config, runs, reason })
     }
 
     pub(super) fn client(&self, model: &ModelConfig) -> Result<ModelClient, ModelChoiceError> {

@@ -1,13 +1,15 @@
 //! `gatefold models`: which language models there are, and whether they answer.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use gatefold::Environment;
 use gatefold::config::{Config, ModelConfig};
-use gatefold_core::Principal;
+use gatefold_core::{Cost, Principal};
 use gatefold_model::{History, ModelClient, ModelError, ModelRequest, UserMessage};
+use gatefold_operations::{Asker, ModelToday, StateOperations};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
@@ -17,8 +19,8 @@ use super::chat::configuration;
 use super::chosen_model::{ModelChooser, host, key_words};
 use super::failure::with_help;
 use super::output::Output;
-use super::stop;
 use super::table::Table;
+use super::{session, stop};
 
 /// What a model is asked so that it answers something.
 const TRIAL: &str = "Answer with the word yes.";
@@ -70,7 +72,7 @@ pub(super) async fn run(
     stop::unless_stopped(async {
         let chooser = ModelChooser { config: &config, principal: &user, environment };
         match &models.command {
-            None => list(&chooser, output).await,
+            None => list(&chooser, shared, output).await,
             Some(ModelsCommand::Check { name, .. }) => {
                 check(name.as_deref(), &chooser, output).await
             }
@@ -83,6 +85,25 @@ pub(super) async fn run(
 struct KnownModel {
     model: ModelConfig,
     origin: String,
+}
+
+/// What was spent today of each of these models, in their order.
+async fn spent_today(
+    known: &[KnownModel],
+    chooser: &ModelChooser<'_>,
+    shared: &SharedOptions,
+) -> anyhow::Result<Vec<ModelToday>> {
+    let ModelChooser { config, principal, environment } = *chooser;
+    let models = || known.iter().map(|known| &known.model);
+    let state_dir = session::state_dir(shared, config, environment)?;
+    if !state_dir.exists() {
+        let nothing = |model| ModelToday::of(model, None, config, principal);
+        return Ok(models().map(nothing).collect());
+    }
+    let state = StateOperations::open(&state_dir, Asker::Operator).await?;
+    let today = state.models_today(models(), config).await;
+    state.close().await?;
+    Ok(today?)
 }
 
 /// The configured models, or what the environment offers where there are none.
@@ -102,24 +123,32 @@ fn configured(config: &Config, principal: &Principal) -> Vec<KnownModel> {
     models.map(|model| KnownModel { model, origin: origin.clone() }).collect()
 }
 
-async fn list(chooser: &ModelChooser<'_>, output: &Output) -> anyhow::Result<ExitCode> {
+async fn list(
+    chooser: &ModelChooser<'_>,
+    shared: &SharedOptions,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
     let known = known(chooser).await;
+    let today = spent_today(&known, chooser, shared).await?;
+    let known = || known.iter().zip(&today);
     if output.is_json() {
-        let models: Vec<_> = known.iter().map(as_json).collect();
+        let models: Vec<_> = known().map(|(known, today)| as_json(known, today)).collect();
         output.json(&json!({ "models": models }));
         return Ok(ExitCode::SUCCESS);
     }
     let style = output.style();
-    let mut table = Table::new(&["name", "api", "at", "model", "key", "from"]).spare(&[1, 5]);
-    for KnownModel { model, origin } in &known {
+    let columns = ["name", "api", "at", "model", "key", "today", "from"];
+    let mut table = Table::new(&columns).spare(&[1, 6]);
+    for (KnownModel { model, origin }, today) in known() {
         let key = match &model.absent {
             Some(_) => style.bad(&format!("{}, missing", key_words(&model.key_source))),
             None => key_words(&model.key_source),
         };
         let (api, name) = (model.spec.api.to_string(), model.spec.model.clone());
-        table.row([style.strong(&model.name), api, host(model), name, key, origin.clone()]);
+        let name_words = style.strong(&model.name);
+        table.row([name_words, api, host(model), name, key, words(today), origin.clone()]);
     }
-    if known.is_empty() {
+    if today.is_empty() {
         output.line("there are no models");
         output.paragraph("", &format!("to have one, {}", super::chosen_model::NO_MODEL_HELP));
     } else {
@@ -128,7 +157,23 @@ async fn list(chooser: &ModelChooser<'_>, output: &Output) -> anyhow::Result<Exi
     Ok(ExitCode::SUCCESS)
 }
 
-fn as_json(known: &KnownModel) -> Value {
+/// What was spent, and what is left where that is limited.
+fn words(today: &ModelToday) -> String {
+    let about = if today.estimated > 0 { "about " } else { "" };
+    let mut words = match today.tokens {
+        0 => "-".to_owned(),
+        tokens => format!("{about}{tokens} tokens"),
+    };
+    if let Some(cost) = today.cost.filter(|_| today.tokens > 0) {
+        let _ = write!(words, ", cost {cost}");
+    }
+    if !today.left.is_none() {
+        let _ = write!(words, "; left: {}", today.left);
+    }
+    words
+}
+
+fn as_json(known: &KnownModel, today: &ModelToday) -> Value {
     let KnownModel { model, origin } = known;
     json!({
         "name": model.name,
@@ -138,6 +183,13 @@ fn as_json(known: &KnownModel) -> Value {
         "key": key_words(&model.key_source),
         "is_usable": model.absent.is_none(),
         "from": origin,
+        "today": {
+            "tokens": today.tokens,
+            "estimated_tokens": today.estimated,
+            "cost": today.cost.map(Cost::as_units),
+            "tokens_left": today.left.tokens,
+            "cost_left": today.left.cost.map(Cost::as_units),
+        },
     })
 }
 

@@ -123,7 +123,7 @@ fn a_script_may_have_it_all_as_json() {
         printed,
         json!({
             "answer": "All are\ncounted.", "ended": "answered", "model": "fast", "agent": null, "thread": null,
-            "answers": 2, "tokens": 200,
+            "answers": 2, "tokens": 200, "cost": null,
             "calls": [{ "tool": "issues__count_issues", "outcome": "done", "ms": null }],
         })
     );

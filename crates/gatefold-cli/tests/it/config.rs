@@ -215,6 +215,13 @@ fn what_is_in_force_is_shown_with_its_origin_and_without_secrets() {
     limits.breaker_failures         default           5
     limits.breaker_pause            default           "10s"
     limits.nesting                  default           8
+    limits.agent_iterations         default           50
+    limits.agent_turn               default           2 min for each try, and 8 min with all that its endpoint asks to wait
+    limits.agent_run                default           "30m"
+    limits.agent_calls_at_once      default           8
+    limits.agent_tokens             default           as many as it needs
+    limits.agent_cost               default           what it costs
+    limits.model_tokens             default           5000000
     limits.question                 default           "5m"
     limits.suspension               default           "10m"
     limits.approval                 default           "24h"

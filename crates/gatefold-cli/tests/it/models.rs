@@ -26,6 +26,9 @@ fn models_are_listed_without_secrets() {
         json!({
             "name": name, "api": api, "host": host, "model": model, "key": key,
             "is_usable": is_usable, "from": "configuration",
+            "today": {
+                "tokens": 0, "estimated_tokens": 0, "cost": null, "tokens_left": null, "cost_left": null,
+            },
         })
     };
     let chat = "openai-chat";
@@ -94,4 +97,80 @@ fn each_model_is_tried_and_what_is_wrong_is_said_with_its_fix() {
     let config = run(&scratch, &["config", "check"]);
     assert_eq!(config.code, Some(1));
     assert!(config.stdout.contains("the model gone cannot be used"), "{}", config.stdout);
+}
+
+#[test]
+fn what_was_spent_today_is_counted_over_restarts_and_ends_by_the_budget() {
+    let model = ScriptedModel::start(|prompt| match prompt.told().len() {
+        0 => Move::call("no_such_tool", &json!({})),
+        _ => Move::say("Done."),
+    });
+    let more = "price = { input = 1, cached_input = 0.1, output = 10 }\n\
+                budget = { tokens = 250, cost = 2.5 }";
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", section("fast", "openai-chat", &model, more));
+    let first = run(&scratch, &["chat", "-p", "Go.", "--json"]);
+    // Twice 49 tokens, 50 of the cache, and one of the answer.
+    let told = first.json();
+    assert_eq!((&told["tokens"], &told["cost"]), (&json!(200), &json!(0.000_128)), "{told}");
+    // The first answer passes the budget, and there is no second one.
+    let second = run(&scratch, &["chat", "-p", "Go."]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(1), ""));
+    for part in [
+        "the model `fast` has answered you as much as it may in a day (250 tokens or a cost of 2.50); it is free \
+         again on 2",
+        " at 00:00 UTC",
+        "--model NAME",
+    ] {
+        assert!(second.stderr.contains(part), "no `{part}` in {}", second.stderr);
+    }
+    assert_eq!(model.requests().len(), 3);
+    let listed = run(&scratch, &["models", "--json"]).json();
+    let today = json!({
+        "tokens": 300, "estimated_tokens": 0, "cost": 0.000_192, "tokens_left": 0, "cost_left": 2.499_808,
+    });
+    assert_eq!(listed["models"][0]["today"], today);
+    let shown = run(&scratch, &["models"]).stdout;
+    assert!(shown.contains("300 tokens, cost 0.000192"), "{shown}");
+
+    // Of a model that is not for the person, nothing is told, though they have used it.
+    let hidden = format!("{more}\nvisible_to = ['finance']");
+    scratch.write(
+        "gatefold.toml",
+        section("fast", "openai-chat", &model, &hidden) + "[models.own]\nmodel = 'ollama:m'\n",
+    );
+    let listed = run(&scratch, &["models", "--json"]);
+    assert_eq!(listed.json()["models"].as_array().unwrap().len(), 1);
+    assert!(!listed.stdout.contains("300") && !listed.stdout.contains("fast"), "{}", listed.stdout);
+}
+
+#[test]
+fn limits_of_an_agent_and_of_all_agents_end_its_runs() {
+    let model = ScriptedModel::start(|prompt| match &prompt.whole()["tool_choice"] {
+        choice if choice == "none" => Move::say("What I know."),
+        _ => Move::call("no_such_tool", &json!({ "n": prompt.told().len() })),
+    });
+    let fast = section("fast", "openai-chat", &model, "price = { input = 1, output = 1 }");
+    let agents = "[agents.short]\nlimits = { iterations = 2 }\n[agents.poor]\nlimits = { tokens = 250 }\n\
+                  [agents.stingy]\nlimits = { cost = 0.00025 }\n[agents.usual]\n";
+    let scratch = Scratch::new();
+    scratch.write("gatefold.toml", format!("[limits]\nagent_iterations = 4\n{fast}{agents}"));
+    for (agent, answers, why) in [
+        ("short", 3, "all its answers"),
+        ("poor", 4, "all its tokens"),
+        ("stingy", 4, "cost as much as it may"),
+        ("usual", 5, "all its answers"),
+    ] {
+        let asked = model.requests().len();
+        let ran = run(&scratch, &["chat", "--agent", agent, "-p", "Go."]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "What I know.\n"), "{}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{agent}: {}", ran.stderr);
+        assert_eq!(model.requests().len() - asked, answers, "{agent}");
+    }
+    let hanging = ScriptedModel::start(|_| Move::Hang);
+    let fast = section("fast", "openai-chat", &hanging, "");
+    scratch.write("gatefold.toml", format!("{fast}[agents.quick]\nlimits = {{ turn = '1s' }}\n"));
+    let ran = run(&scratch, &["chat", "--agent", "quick", "-p", "Go."]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("answer"), "{}", ran.stderr);
 }

@@ -98,6 +98,11 @@ impl UtcDay {
         Self(self.0.saturating_sub(days))
     }
 
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+
     /// Days since 1970-01-01.
     pub fn number(self) -> u64 {
         self.0

@@ -4,4 +4,5 @@
 
 mod app;
 mod gateway;
+mod models;
 mod state;

@@ -7,6 +7,7 @@ mod directory;
 mod fixture;
 mod grants;
 mod migrations;
+mod model_uses;
 mod notes;
 mod past;
 mod processes;

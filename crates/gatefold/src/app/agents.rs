@@ -7,12 +7,14 @@ use arc_swap::ArcSwap;
 use gatefold_agent::{AgentModel, AgentModels, AgentSource, CallableAgent, RunLimits};
 use gatefold_catalog::{GroupRules, address};
 use gatefold_core::{AgentId, Clock, Digest, EntryKind, Hints, Principal, Target, ToolId};
-use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
+use gatefold_dispatch::{
+    IdentityScope, ModelLedger, Source, SourceSetup, StatelessAdapter, StatelessSettings,
+};
 use gatefold_exchange::{Disclosures, Exchange};
 
 use super::sources::SourceFactory;
 use crate::config::{AgentConfig, Config, agents_domain};
-use crate::models::model_client;
+use crate::models::agent_model;
 
 /// What a model reads about the domain.
 const DESCRIPTION: &str = "Other agents, to have tasks done by";
@@ -51,8 +53,8 @@ impl AgentModels for ConfiguredModels {
             Some(choice) => config.chosen_model(choice, principal)?,
             None => config.models_for(principal).find(|model| model.absent.is_none())?,
         };
-        match model_client(model, &config, principal) {
-            Ok(client) => Some(AgentModel { room: model.room(), client }),
+        match agent_model(model, Some(agent), &config, principal) {
+            Ok(model) => Some(model),
             Err(error) => {
                 tracing::warn!(model = model.name, %error, "an agent's model cannot be used");
                 None
@@ -63,9 +65,13 @@ impl AgentModels for ConfiguredModels {
 
 impl CallableAgents {
     /// Agents that make their calls through this exchange.
-    pub(super) fn new(clock: Arc<dyn Clock>, exchange: &Arc<Exchange>) -> Self {
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        exchange: &Arc<Exchange>,
+        ledger: Arc<dyn ModelLedger>,
+    ) -> Self {
         let models = Arc::<ConfiguredModels>::default();
-        let source = Arc::new(AgentSource::new(models.clone(), clock.clone()));
+        let source = Arc::new(AgentSource::new(models.clone(), ledger, clock.clone()));
         source.connect(exchange);
         Self { source, models, clock, built: Mutex::default() }
     }
@@ -90,7 +96,7 @@ impl CallableAgents {
             aliases: Vec::new(),
             groups: GroupRules::default(),
             identity: IdentityScope::Shared,
-            call_deadline: Some(RunLimits::default().run + LAST_ANSWER),
+            call_deadline: Some(longest_run(config)),
         })
     }
 
@@ -106,6 +112,17 @@ impl CallableAgents {
         let source = StatelessAdapter::new(self.source.clone(), settings, manifests, clock);
         BuiltSource { agents, source }
     }
+}
+
+/// How long the slowest agent that can be called may take, with its last answer.
+fn longest_run(config: &Config) -> Duration {
+    let usual = RunLimits::default().run;
+    let runs = callable_agents(config).into_iter().map(|(_, agent)| {
+        let limits = agent.limits.or(&config.agent_limits);
+        let last = limits.turn.unwrap_or_default().max(LAST_ANSWER);
+        limits.run.unwrap_or(usual).saturating_add(last)
+    });
+    runs.max().unwrap_or(usual)
 }
 
 /// The agents that others can have work done by. None where a source has the name of what they are called

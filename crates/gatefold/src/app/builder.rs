@@ -157,7 +157,7 @@ impl AppBuilder {
             None => ClientAdmission::Everybody(people.clone()),
         };
         let app = App {
-            callable: CallableAgents::new(clock.clone(), &exchange),
+            callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
             loop_tools: LoopTools::default(),
             dispatcher,
             exchange,

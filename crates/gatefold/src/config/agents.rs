@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gatefold_agent::AgentSource;
+use gatefold_agent::{AgentLimits, AgentSource};
 use gatefold_builtin::BuiltinName;
 use gatefold_config::schemas::or_reference;
 use gatefold_config::{Field, HandRead, Table, Text};
@@ -19,6 +19,7 @@ use super::models::{ModelChoice, ModelConfig};
 use super::pins::{self, Pin};
 use super::profiles::RegisteredNames;
 use super::sources::SourceDraft;
+use super::spending::{self, AgentLimitKeys};
 use super::tool_modes::{ModeKeys, SetModes};
 use super::{PeopleGroup, SourceConfig, SourceSection};
 
@@ -52,6 +53,8 @@ pub struct AgentConfig {
     pub modes: SetModes,
     /// Whether it is for building other agents, and so no tool of theirs.
     pub is_builder: bool,
+    /// What its runs are limited to, where it says so.
+    pub limits: AgentLimits,
 }
 
 /// The categories of an agent.
@@ -117,6 +120,12 @@ pub(super) struct AgentKeys {
     #[schemars(schema_with = "categories_schema", extend("examples" = [["computation", "web", "mcp"]],
         "x-unset" = "all of them"))]
     tool_categories: Option<Vec<Text>>,
+    /// What its runs are limited to.
+    ///
+    /// For `gatefold chat` and for tasks that it is given by `call_agent`, which spend from the run that calls, too.
+    #[schemars(extend("examples" = [{"iterations": 20, "run": "10m", "tokens": 500_000}],
+        "x-unset" = "`limits.agent_iterations` and the like"))]
+    limits: HandRead<AgentLimitKeys>,
     /// The disclosure that it gets.
     ///
     /// A request that names a disclosure in its address gets that one.
@@ -193,6 +202,7 @@ fn agent(
 ) -> Option<AgentConfig> {
     let keys: AgentKeys = table.read().unwrap_or_default();
     let shown_as = table.peek("model_config_json").and_then(|field| modes(&field));
+    let limits = table.peek("limits").and_then(|field| spending::agent_limits(&field));
     let instructions = keys.instructions.map(|text| text.0).unwrap_or_default();
     let description = keys.description.map(|text| text.0);
     let length = description.as_ref().map_or(0, String::len);
@@ -239,6 +249,7 @@ fn agent(
         pinned: keys.pinned.map(pins::pins),
         modes: shown_as.unwrap_or_default(),
         is_builder: keys.builder,
+        limits: limits.unwrap_or_default(),
     })
 }
 

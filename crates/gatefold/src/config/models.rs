@@ -1,5 +1,6 @@
 //! `[models.NAME]` of `gatefold.toml`: language models, how they are reached, and who may use them.
 
+use gatefold_agent::{SpendingLimit, TokenPrice};
 use gatefold_config::{
     Count, Fault, Field, HandRead, SECRET, Table, Text, fault, parsed, references,
 };
@@ -13,6 +14,7 @@ use url::Url;
 
 use super::PeopleGroup;
 use super::kinds::shared_values::{HeaderSecret, ServerAddress, missing};
+use super::spending::{self, BudgetKeys, PriceKeys};
 
 /// One language model.
 #[derive(Debug, Clone)]
@@ -25,6 +27,10 @@ pub struct ModelConfig {
     pub context_tokens: Option<u64>,
     /// The model that is asked when this one fails.
     pub fallback: Option<ModelChoice>,
+    /// What its tokens cost.
+    pub price: Option<TokenPrice>,
+    /// What each person may have of it in a day, whoever they are.
+    pub budget: Option<SpendingLimit>,
     /// The groups of people who may use it. Everybody, if there is none.
     pub visible_to: Vec<PeopleGroup>,
     /// The variable or secret that it refers to and that does not exist here.
@@ -71,8 +77,17 @@ impl ModelConfig {
 
     /// A model that everybody may use.
     pub fn new(name: String, spec: ModelSpec, key_source: KeySource) -> Self {
-        let (context_tokens, fallback, visible_to, absent) = (None, None, Vec::new(), None);
-        Self { name, spec, key_source, context_tokens, fallback, visible_to, absent }
+        Self {
+            name,
+            spec,
+            key_source,
+            context_tokens: None,
+            fallback: None,
+            price: None,
+            budget: None,
+            visible_to: Vec::new(),
+            absent: None,
+        }
     }
 }
 
@@ -200,6 +215,21 @@ pub(super) struct ModelKeys {
     /// is left out for a person who may not use it.
     #[schemars(extend("examples" = ["ollama:qwen3"], "x-unset" = "nobody answers instead"))]
     fallback: HandRead<Text>,
+    /// What a million tokens cost, in any unit.
+    ///
+    /// `cached_input` is the price of what the provider reads from its cache; without it, that costs what other input
+    /// does. The ledger, `gatefold models`, budgets and limits of cost go by it.
+    #[schemars(extend("examples" = [{"input": 0.25, "cached_input": 0.025, "output": 2}],
+        "x-unset" = "nothing is known of its cost"))]
+    price: HandRead<PriceKeys>,
+    /// What each person may have of the model in a day.
+    ///
+    /// Of tokens, of cost, or both, whoever they are, through every agent. A day is one of UTC. Whoever has spent it
+    /// gets no further answer of the model until midnight, and those of its `fallback` if that has something left.
+    /// Answers under way come to their end.
+    #[schemars(extend("examples" = [{"tokens": 500_000}],
+        "x-unset" = "`limits.model_tokens`; for the local user, as much as they like"))]
+    budget: HandRead<BudgetKeys>,
     /// The groups of people who may use the model.
     ///
     /// To everybody else it looks like a model that does not exist. `[users.NAME]` says who is in a group; whoever
@@ -262,6 +292,9 @@ fn model(
     let fallback = table.peek("fallback").and_then(|field| ModelChoice::read(&field, names));
     let keys: ModelKeys = table.read().unwrap_or_default();
     let extra = table.peek("extra").and_then(|field| field.read::<Map<String, Json>>());
+    let price = table.peek("price").and_then(|field| spending::price(&field));
+    let is_priced = table.peek("price").is_some();
+    let budget = table.peek("budget").and_then(|field| spending::budget(&field, is_priced));
     let spec = spec(field, &table, &keys);
     if let Some(field) = table.peek("visible_to").filter(Field::is_empty_list) {
         let hint = "name a group, or remove the model";
@@ -280,7 +313,7 @@ fn model(
     let context_tokens = keys.context_tokens.map(|count| count.0);
     let visible_to = keys.visible_to;
     let model = ModelConfig::new(name.to_owned(), spec, key_source);
-    Some(ModelConfig { context_tokens, fallback, visible_to, ..model })
+    Some(ModelConfig { context_tokens, fallback, price, budget, visible_to, ..model })
 }
 
 /// Where the model is, and its key.

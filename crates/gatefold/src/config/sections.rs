@@ -10,6 +10,7 @@ mod server;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use gatefold_agent::AgentLimits;
 use gatefold_config::{Document, ForeignKey, Table};
 use gatefold_core::{AgentId, ClientName, UserId};
 use gatefold_dispatch::Limits;
@@ -47,7 +48,9 @@ pub(super) struct Draft {
     pub(super) disclosure: DisclosureConfig,
     pub(super) clients: BTreeMap<ClientName, ClientProfile>,
     pub(super) models: Vec<ModelConfig>,
+    pub(super) model_tokens: Option<u64>,
     pub(super) agents: BTreeMap<AgentId, AgentConfig>,
+    pub(super) agent_limits: AgentLimits,
     pub(super) users: BTreeMap<UserId, UserConfig>,
     pub(super) search: SearchConfig,
     pub(super) limits: Limits,

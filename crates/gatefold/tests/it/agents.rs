@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use gatefold::App;
+use gatefold::{App, agent_model};
+use gatefold_agent::{Budget, Driver, ModelMeter, RunEnd, RunLimits, Shortage, SurfaceTools};
 use gatefold_core::{
     AgentId, Domain, Narrowing, Principal, Right, Rights, SystemClock, TokenGrant, TokenId,
-    ToolName,
+    ToolName, UserId,
 };
-use gatefold_dispatch::Caller;
+use gatefold_dispatch::{Caller, ModelLedger as _, UseOrigin};
 use gatefold_exchange::{Scope, TaskSupport, ToolAnswer, ToolCall, Turn};
+use gatefold_model::{History, UserMessage};
 use gatefold_store::CallFilter;
 use gatefold_testkit::model::{Move, Prompt, ScriptedModel};
 use serde_json::value::RawValue;
@@ -213,5 +215,66 @@ async fn the_tools_of_an_agent_are_chosen_for_its_task_and_more_are_loaded() {
     let task = json!({ "agent_id": "clerk", "task": "Paint a wall." });
     let said = call(&app, &Principal::local(), "call_agent", task).await;
     assert_eq!(said, Ok("It came.".to_owned()));
+    app.close().await;
+}
+
+#[tokio::test]
+async fn what_an_agent_spends_is_spent_of_the_run_that_called_it() {
+    let model = ScriptedModel::start(|prompt| {
+        let is_clerk = prompt.whole().to_string().contains("You are the clerk.");
+        match (&prompt.whole()["tool_choice"], is_clerk) {
+            (choice, true) if choice == "none" => Move::say("half"),
+            (choice, false) if choice == "none" => Move::say("all"),
+            (_, true) => Move::call("own__datetime", &json!({ "action": "now" })),
+            (_, false) => {
+                Move::call("call_agent", &json!({ "agent_id": "clerk", "task": "Look on." }))
+            }
+        }
+    });
+    let scratch = Scratch::new();
+    let app = app(&scratch, &model, "").await;
+    let (config, local) = (app.config(), Principal::local());
+    let own = agent_model(&config.models[0], None, &config, &local).unwrap();
+    let audience = app.exchange().audience(Scope::Everything, Some("typed")).unwrap();
+    let (exchange, who) = (app.exchange().clone(), Arc::new(local.clone()));
+    let tools = SurfaceTools::new(exchange, audience, who, Caller::silent());
+    let ledger = Arc::new(app.store().clone());
+    let meter = ModelMeter::new(ledger, &local, None, UseOrigin::Elsewhere, own.chain);
+    let budget = Budget::unlimited();
+    let driver = Driver::new(&own.client, &tools).with_meter(meter).with_budget(budget.clone());
+    let limits = RunLimits { tokens: Some(250), ..RunLimits::default() };
+    let said = History::new(UserMessage::text("Go.").unwrap());
+    let run = driver.drive(said, limits).await.unwrap();
+    // One answer of ours, two of the clerk, its last one, and our last one.
+    assert_eq!(run.end_state(), Some(&RunEnd::Short { of: Shortage::Tokens }));
+    assert_eq!((run.answers(), budget.spent().tokens), (2, 500));
+    let told = model.requests().last().unwrap().clone();
+    assert!(told.contains("half") && told.contains("the run has used all its tokens"), "{told}");
+    let spent = app.store().spent_today(&local.user, "scripted").await.unwrap();
+    assert_eq!((spent.answers, spent.tokens), (5, 500));
+    app.close().await;
+}
+
+#[tokio::test]
+async fn an_agent_whose_model_is_spent_says_when_it_works_again_and_nothing_of_the_configuration() {
+    let model = ScriptedModel::start(telling_the_time);
+    let scratch = Scratch::new();
+    let app = app(&scratch, &model, "[limits]\nmodel_tokens = 150\n").await;
+    let (local, ann) = (Principal::local(), Principal::user(UserId::new("ann")));
+    let ask = async |who: &Principal| {
+        let task = json!({ "agent_id": "clerk", "task": "What time is it?" });
+        call(&app, who, "call_agent", task).await
+    };
+    assert!(ask(&ann).await.unwrap().starts_with("It is "));
+    let refused = ask(&ann).await.unwrap_err();
+    assert_eq!(
+        refused,
+        "The agent has worked for this user as much as it may today, and works again after midnight, UTC. Do the \
+         rest yourself or through another agent, or tell the user."
+    );
+    assert_eq!(model.requests().len(), 2);
+    // Others have what is theirs, and the local user as much as they like.
+    assert!(ask(&Principal::user(UserId::new("bob"))).await.is_ok());
+    assert!(ask(&local).await.is_ok() && ask(&local).await.is_ok());
     app.close().await;
 }

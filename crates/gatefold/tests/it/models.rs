@@ -1,9 +1,11 @@
 //! `[models.NAME]`: what is read, what is refused, and who may use a model.
 
+use std::sync::Arc;
+
 use gatefold::Environment;
 use gatefold::config::{Config, ConfigError, Inputs, KeySource, ModelChoice, load};
 use gatefold::model_client;
-use gatefold_core::{AgentId, Principal};
+use gatefold_core::{AgentId, Cost, Narrowing, Principal, TokenGrant, TokenId, UserId};
 use gatefold_model::{Api, ToolCalls};
 
 use crate::scratch::{Scratch, toml};
@@ -140,4 +142,53 @@ fn a_hidden_model_looks_missing() {
     assert!(config.chosen_model(agent.model.as_ref().unwrap(), &local).is_none());
     let member = toml(&format!("{text}[users.local]\ngroups = ['finance']\n")).unwrap();
     assert!(member.model_for("closed", &member.local_user()).is_ok());
+}
+
+#[test]
+fn prices_and_budgets_are_whole_millionths_and_wrong_ones_are_refused() {
+    let text = "[models.a]\nmodel = 'ollama:a'\nprice = { input = 0.25, output = 2 }\n\
+                budget = { tokens = 1000, cost = 0.000001 }\n\
+                [models.b]\nmodel = 'ollama:b'\nprice = { input = 0, cached_input = 0.1, output = 0.3 }\n";
+    let config = toml(text).unwrap();
+    let price = |at: usize| {
+        let price = config.models[at].price.unwrap();
+        (price.input, price.cached_input, price.output)
+    };
+    assert_eq!((price(0), price(1)), ((250_000, 250_000, 2_000_000), (0, 100_000, 300_000)));
+    let budget = config.models[0].budget.unwrap();
+    assert_eq!((budget.tokens, budget.cost), (Some(1000), Some(Cost::from_micros(1))));
+    for (keys, expected) in [
+        ("price = { input = 1 }", "output"),
+        ("price = { input = -1, output = 1 }", "is not an amount from 0 to 1,000,000"),
+        ("price = { input = 1, output = 1, inputs = 2 }", "inputs"),
+        ("budget = {}", "limits nothing"),
+        ("budget = { tokens = 0 }", "above zero"),
+        ("budget = { cost = 1 }", "needs `price`"),
+        ("[agents.x]\nlimits = { iteration = 3 }", "iterations"),
+    ] {
+        let error = toml(&format!("[models.a]\nmodel = 'ollama:a'\n{keys}\n")).unwrap_err();
+        assert!(error.to_string().contains(expected), "{keys}: {error}");
+    }
+}
+
+#[test]
+fn people_have_a_budget_by_default_and_the_local_user_has_none() {
+    let config = toml(
+        "[limits]\nmodel_tokens = 77\n[models.a]\nmodel = 'ollama:a'\n\
+         [models.b]\nmodel = 'ollama:b'\nbudget = { tokens = 5 }\n",
+    );
+    let config = config.unwrap();
+    let token = TokenGrant {
+        id: TokenId::new("t"),
+        name: "t".into(),
+        narrowing: Narrowing::to(std::iter::empty::<&str>()),
+    };
+    let local = Principal::local();
+    let with_token = Principal { token: Some(Arc::new(token)), ..local.clone() };
+    let ann = Principal::user(UserId::new("ann"));
+    for (who, expected) in [(&local, None), (&with_token, Some(77)), (&ann, Some(77))] {
+        let tokens = |at: usize| config.models[at].budget_for(&config, who).tokens;
+        assert_eq!((tokens(0), tokens(1)), (expected, Some(5)));
+    }
+    assert_eq!(Config::default().daily_tokens(), 5_000_000);
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Driver, RunLimits};
+use gatefold_agent::{AgentTools as _, Budget, Driver, RunLimits};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
@@ -41,6 +41,8 @@ pub(super) struct Chat<'w> {
     conversation: Conversation,
     /// What the next message holds beside its text, at most [`FILES`].
     files: Vec<AttachedFile>,
+    /// What the runs of this chat have spent.
+    spent: Budget,
     reader: Reader,
     peer: Option<Arc<TerminalPeer>>,
     questions: mpsc::Receiver<OpenQuestion>,
@@ -70,6 +72,7 @@ impl<'w> Chat<'w> {
             tools,
             conversation,
             files: Vec::new(),
+            spent: Budget::unlimited(),
             reader,
             peer,
             questions,
@@ -95,7 +98,17 @@ impl<'w> Chat<'w> {
             );
             self.output.line(&self.output.style().faint(&line));
         }
+        self.tell_spent();
         Ok(code)
+    }
+
+    fn tell_spent(&self) {
+        let spent = self.spent.spent();
+        if spent.tokens > 0 {
+            let cost = spent.cost.map(|cost| format!(", cost {cost}")).unwrap_or_default();
+            let line = format!("this took {} tokens{cost}", spent.tokens);
+            self.output.line(&self.output.style().faint(&line));
+        }
     }
 
     async fn take_lines(&mut self) -> anyhow::Result<ExitCode> {
@@ -205,17 +218,20 @@ impl<'w> Chat<'w> {
 
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
+        self.catch_up().await?;
         self.tools.surface.choose_for(self.conversation.turns(), &message).await;
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
-        let limits = RunLimits::for_model(&self.model.config.room(), &offer);
-        self.catch_up().await?;
+        let asked = &self.model.runs;
+        let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
         let screen = ChatScreen::new(self.output, self.model.origin());
         let cancel = CancellationToken::new();
-        let driver = Driver::new(&self.model.client, &self.tools)
+        let driver = Driver::new(&asked.client, &self.tools)
             .with_watcher(&screen)
             .with_journal(journal)
+            .with_meter(self.world.meter(&self.stance, &self.model, id))
+            .with_budget(self.spent.clone())
             .with_cancellation(cancel.clone());
         let mut driving = pin!(driver.drive(history, limits));
         let run = loop {
@@ -365,7 +381,8 @@ impl<'w> Chat<'w> {
     }
 
     fn go_on_with(&mut self, name: &str) {
-        match self.world.models().named(name) {
+        let agent = self.world.agent(&self.stance);
+        match self.world.models().named(name, agent.as_ref()) {
             Ok(model) => {
                 self.output.line(&format!("the model is `{}` at {}", name, host(&model.config)));
                 self.model = model;

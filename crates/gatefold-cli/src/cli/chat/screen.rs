@@ -55,6 +55,10 @@ impl<'o> ChatScreen<'o> {
                     output.complain("  help: `gatefold models check` says what is wrong");
                 }
             }
+            Some(RunEnd::DaySpent { reason }) => {
+                output.error(reason);
+                output.complain("  help: `/model NAME` goes on with another");
+            }
             Some(RunEnd::Cancelled) => output.complain("stopped; Ctrl-C once more ends the chat"),
             Some(RunEnd::Answered) | None => {}
         }

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use gatefold_agent::{
-    AgentEvent, AgentRun, AgentTools as _, Driver, RunEnd, RunLimits, RunWatcher,
+    AgentEvent, AgentRun, AgentTools as _, Budget, Driver, RunEnd, RunLimits, RunWatcher, Spending,
 };
+use gatefold_core::Cost;
 use gatefold_model::Origin;
 use serde_json::json;
 
@@ -56,13 +57,18 @@ pub(super) async fn run(
     let message = compose(request, &attach_all(paths, world, &tools).await?)?;
     tools.surface.choose_for(conversation.turns(), &message).await;
     let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
-    let limits = RunLimits::for_model(&model.config.room(), &offer);
+    let limits = RunLimits::for_model(&model.runs.room, &offer, &model.runs.limits);
     let watcher = Commentary { output, origin: model.origin() };
     let (id, journal) = conversation.begin_run(&message).await?;
-    let driver = Driver::new(&model.client, &tools).with_watcher(&watcher).with_journal(journal);
+    let budget = Budget::unlimited();
+    let driver = Driver::new(&model.runs.client, &tools)
+        .with_watcher(&watcher)
+        .with_journal(journal)
+        .with_meter(world.meter(stance, model, id))
+        .with_budget(budget.clone());
     let run = driver.drive(conversation.with(message), limits).await?;
     conversation.keep(id, run.clone()).await?;
-    report(&run, &conversation, model, &tools, output)
+    report((&run, budget.spent()), &conversation, model, &tools, output)
 }
 
 /// What a model says before its answer, on standard error.
@@ -86,7 +92,7 @@ impl RunWatcher for Commentary<'_> {
 }
 
 fn report(
-    run: &AgentRun,
+    (run, spent): (&AgentRun, Spending),
     conversation: &Conversation,
     model: &ChosenModel,
     tools: &ChatTools<'_>,
@@ -102,6 +108,9 @@ fn report(
             return Err(with_help(reason, "`gatefold models check` says what is wrong"));
         }
         RunEnd::Failed { reason, .. } => anyhow::bail!("{reason}"),
+        RunEnd::DaySpent { reason } => {
+            return Err(with_help(reason, "another model answers with `--model NAME`"));
+        }
     };
     let answer = run.answer();
     if output.is_json() {
@@ -112,7 +121,8 @@ fn report(
             "agent": conversation.agent(),
             "thread": conversation.thread().map(|thread| thread.to_string()),
             "answers": run.answers(),
-            "tokens": run.tokens(),
+            "tokens": spent.tokens,
+            "cost": spent.cost.map(Cost::as_units),
             "calls": tools.calls_made(),
         }));
     } else {

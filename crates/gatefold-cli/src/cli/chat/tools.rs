@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use gatefold_agent::{AgentTools, SurfaceTools, ToolOffer};
+use gatefold_agent::{AgentTools, Budget, SurfaceTools, ToolOffer};
 use gatefold_catalog::{Request, View, by_ends};
 use gatefold_core::{BoxError, CallError, Operation, Outcome};
 use gatefold_exchange::{CallObserver, Turn};
@@ -66,13 +66,13 @@ pub(super) struct ChatTools<'o> {
 }
 
 impl ChatTools<'_> {
-    async fn make(&self, request: &ToolCall) -> ToolResult {
+    async fn make(&self, request: &ToolCall, budget: &Budget) -> ToolResult {
         let (inner, began) = (InnerCalls::default(), Instant::now());
         let observer_of = {
             let inner = inner.clone();
             move |turn: &Turn| inner.of(turn.view())
         };
-        let result = self.surface.call_observed(request, &observer_of).await;
+        let result = self.surface.call_observed(request, budget, &observer_of).await;
         let took = began.elapsed();
         let inner = inner.take();
         if inner.is_empty() {
@@ -118,8 +118,8 @@ impl AgentTools for ChatTools<'_> {
         })
     }
 
-    fn call<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, ToolResult> {
-        Box::pin(self.make(request))
+    fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
+        Box::pin(self.make(request, budget))
     }
 }
 

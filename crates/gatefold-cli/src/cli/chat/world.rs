@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex};
 
 use gatefold::config::{AgentConfig, Config};
 use gatefold::{App, Environment};
-use gatefold_agent::SurfaceTools;
+use gatefold_agent::{ModelMeter, SurfaceTools};
 use gatefold_core::{AgentId, ClientName, Principal};
-use gatefold_dispatch::{Caller, NoPeer, Peer, RequestMeta, SharedLabel};
+use gatefold_dispatch::{Caller, NoPeer, Peer, RequestMeta, RunId, SharedLabel, UseOrigin};
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_operations::complete;
 
 use crate::cli::arguments::SharedOptions;
-use crate::cli::chosen_model::ModelChooser;
+use crate::cli::chosen_model::{ChosenModel, ModelChooser};
 use crate::cli::demo::{DemoGateway, Places};
 use crate::cli::failure::usage;
 use crate::cli::output::Output;
@@ -123,6 +123,13 @@ impl World {
         let is_told = self.agent(stance).is_some_and(|agent| !agent.instructions.is_empty());
         let persona = if is_told { Persona::Agents } else { Persona::Generic };
         Ok(ChatTools { surface, persona, output, lines, made: Mutex::default() })
+    }
+
+    /// Counts what a run spends, for whoever talks.
+    pub(super) fn meter(&self, stance: &Stance, model: &ChosenModel, run: RunId) -> ModelMeter {
+        let (ledger, chain) = (Arc::new(self.app.store().clone()), model.runs.chain.clone());
+        let (user, agent) = (self.app.local_user(), stance.agent.as_ref());
+        ModelMeter::new(ledger, &user, agent, UseOrigin::Run(run), chain)
     }
 
     /// The agent as it is configured.

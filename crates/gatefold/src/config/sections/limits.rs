@@ -1,5 +1,6 @@
 //! `[limits]` of `gatefold.toml`.
 
+use gatefold_agent::{AgentLimits, RunLimits};
 use gatefold_config::{Count, Size, Table, Time};
 use gatefold_worker::WorkerSettings;
 use schemars::JsonSchema;
@@ -7,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Config;
 use super::super::key::SectionKeys;
+use super::super::spending::Money;
 use super::Draft;
 
 /// How long things may take, and how large and how many they may be.
@@ -134,6 +136,43 @@ pub(in crate::config) struct LimitsKeys {
     /// Gatefold.
     #[schemars(extend("examples" = [4]))]
     nesting: Count<usize>,
+    /// How many times an agent's model is asked in one run.
+    ///
+    /// Then it is asked once more, without tools, for what it knows. This and what follows counts for chats without
+    /// an agent, too; an agent may have its own in `agents.NAME.limits`.
+    #[schemars(extend("examples" = [20]))]
+    agent_iterations: Count<u32>,
+    /// How long a model may take for one answer of a run.
+    ///
+    /// Each of up to four tries may take so long, and all of them together no longer.
+    #[schemars(extend("examples" = ["10m"],
+        "x-unset" = "2 min for each try, and 8 min with all that its endpoint asks to wait"))]
+    agent_turn: Option<Time>,
+    /// How long a run of an agent may take.
+    ///
+    /// Then its model is asked once more, without tools, for what it knows.
+    #[schemars(extend("examples" = ["2h"]))]
+    agent_run: Time,
+    /// How many calls of one answer are made at once.
+    #[schemars(extend("examples" = [1]))]
+    agent_calls_at_once: Count<usize>,
+    /// How many tokens a run may take, those of the agents that it has work included.
+    ///
+    /// Prompts count each time that they are sent. When so many are spent, each model that is at work is asked once
+    /// more, without tools. Where an endpoint does not report tokens, they are estimated.
+    #[schemars(extend("examples" = [500_000], "x-unset" = "as many as it needs"))]
+    agent_tokens: Option<Count<u64>>,
+    /// What a run may cost, the agents that it has work included.
+    ///
+    /// In the unit of `models.NAME.price`. Models without a price cost nothing.
+    #[schemars(extend("examples" = [0.5], "x-unset" = "what it costs"))]
+    agent_cost: Option<Money>,
+    /// How many tokens of each model a person may use in a day.
+    ///
+    /// A day is one of UTC. It counts for everybody but the local user, and for a model without a `budget` of its
+    /// own.
+    #[schemars(extend("examples" = [1_000_000]))]
+    model_tokens: Count<u64>,
     /// How long a client may take to answer what a source asks it in the course of a call.
     ///
     /// The call's deadline is paused meanwhile.
@@ -185,6 +224,15 @@ pub(super) fn read(table: &mut Table<'_>, draft: &mut Draft) {
     draft.limits.breaker_failures = keys.breaker_failures.0;
     draft.limits.breaker_pause = keys.breaker_pause.0;
     draft.limits.nesting = keys.nesting.0;
+    draft.agent_limits = AgentLimits {
+        iterations: Some(keys.agent_iterations.0),
+        turn: keys.agent_turn.map(|time| time.0),
+        run: Some(keys.agent_run.0),
+        calls_at_once: Some(keys.agent_calls_at_once.0),
+        tokens: keys.agent_tokens.map(|count| count.0),
+        cost: keys.agent_cost.map(|cost| cost.0),
+    };
+    draft.model_tokens = Some(keys.model_tokens.0);
     draft.limits.question = keys.question.0;
     draft.limits.suspension = keys.suspension.0;
     draft.limits.approval = keys.approval.0;
@@ -194,7 +242,8 @@ pub(super) fn read(table: &mut Table<'_>, draft: &mut Draft) {
 
 impl SectionKeys for LimitsKeys {
     fn of(config: &Config) -> Self {
-        let Config { limits, source_limits, starts, results, server, .. } = config;
+        let Config { limits, source_limits, starts, results, server, agent_limits, .. } = config;
+        let runs = RunLimits::default();
         Self {
             call_deadline: Time(limits.call_deadline),
             connect_deadline: Time(source_limits.connect_deadline),
@@ -219,6 +268,13 @@ impl SectionKeys for LimitsKeys {
             breaker_failures: Count(limits.breaker_failures),
             breaker_pause: Time(limits.breaker_pause),
             nesting: Count(limits.nesting),
+            agent_iterations: Count(agent_limits.iterations.unwrap_or(runs.iterations)),
+            agent_turn: agent_limits.turn.map(Time),
+            agent_run: Time(agent_limits.run.unwrap_or(runs.run)),
+            agent_calls_at_once: Count(agent_limits.calls_at_once.unwrap_or(runs.calls_at_once)),
+            agent_tokens: agent_limits.tokens.map(Count),
+            agent_cost: agent_limits.cost.map(Money),
+            model_tokens: Count(config.daily_tokens()),
             question: Time(limits.question),
             suspension: Time(limits.suspension),
             approval: Time(limits.approval),

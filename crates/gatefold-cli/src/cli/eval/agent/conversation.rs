@@ -101,6 +101,10 @@ impl Stage<'_> {
             LoopEnd::Failed { reason, is_final } => {
                 return Err(NoAnswer { reason: reason.clone(), is_final: *is_final });
             }
+            // There are no budgets here.
+            LoopEnd::DaySpent { reason } => {
+                return Err(NoAnswer { reason: reason.clone(), is_final: true });
+            }
             LoopEnd::Short { of: Shortage::Room } => RunEnd::TooLong,
             LoopEnd::Short { of: Shortage::NewResults } => RunEnd::Repeated,
             LoopEnd::Short { .. } => RunEnd::Turns,

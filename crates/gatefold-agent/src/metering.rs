@@ -1,0 +1,116 @@
+//! What models are asked by one person: within the day's budgets, and into the ledger.
+
+use std::sync::Arc;
+
+use gatefold_core::{AgentId, Principal};
+use gatefold_dispatch::{
+    DaySpending, JournalError, ModelLedger, ModelUseEnd, NewModelUse, OpenModelUse, UseOrigin,
+    UsedTokens,
+};
+use tokio::time::Instant;
+
+use crate::{Spending, SpendingLimit, TokenPrice};
+
+/// A model with a name in the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeteredModel {
+    pub name: String,
+    pub price: Option<TokenPrice>,
+    /// What one person may spend of it on a day of UTC.
+    pub budget: SpendingLimit,
+}
+
+/// Writes down what a run asks, for one person, of a model and of those that answer when it fails.
+pub struct ModelMeter {
+    ledger: Arc<dyn ModelLedger>,
+    principal: Principal,
+    origin: UseOrigin,
+    /// In the order in which a client asks them; at least one.
+    models: Vec<MeteredModel>,
+}
+
+/// A request that is in the ledger.
+pub(crate) struct MeteredRequest {
+    open: OpenModelUse,
+    /// Which of the models may be asked.
+    pub(crate) places: Vec<bool>,
+    began: Instant,
+}
+
+impl ModelMeter {
+    /// `models` are those of a [`ModelClient`](gatefold_model::ModelClient), in its order.
+    pub fn new(
+        ledger: Arc<dyn ModelLedger>,
+        principal: &Principal,
+        agent: Option<&AgentId>,
+        origin: UseOrigin,
+        models: Vec<MeteredModel>,
+    ) -> Self {
+        let principal = Principal { agent: agent.cloned(), ..principal.clone() };
+        Self { ledger, principal, origin, models }
+    }
+
+    /// Writes a request down, of about so many tokens. Otherwise it is why no model may be asked, in words for
+    /// the person.
+    ///
+    /// Requests that run at the same time may each find something left.
+    pub(crate) async fn begin(
+        &self,
+        prompt: u64,
+    ) -> Result<Result<MeteredRequest, String>, JournalError> {
+        let mut places = Vec::with_capacity(self.models.len());
+        let mut refusal = None;
+        for model in &self.models {
+            let refused = self.refuse(model).await?;
+            places.push(refused.is_none());
+            // Of several, the one that the person chose.
+            refusal = refusal.or(refused);
+        }
+        let first = self.models.iter().zip(&places).find(|(_, is_open)| **is_open);
+        let Some((model, _)) = first else { return Ok(Err(refusal.unwrap_or_default())) };
+        let tokens = UsedTokens { input: prompt, is_estimated: true, ..UsedTokens::default() };
+        let cost = model.price.map(|price| price.cost(&tokens));
+        let new = NewModelUse::by(&self.principal, self.origin, &model.name);
+        let open = self.ledger.begin_use(NewModelUse { tokens, cost, ..new }).await?;
+        Ok(Ok(MeteredRequest { open, places, began: Instant::now() }))
+    }
+
+    /// Writes down what a request took of the model at this place, and says what that is. Nothing, if it was
+    /// not made at all.
+    pub(crate) async fn end(
+        &self,
+        request: MeteredRequest,
+        place: Option<usize>,
+        tokens: Option<UsedTokens>,
+    ) -> Result<Spending, JournalError> {
+        let MeteredRequest { open, places, began } = request;
+        let Some(tokens) = tokens else {
+            self.ledger.end_use(open, None).await?;
+            return Ok(Spending::default());
+        };
+        let place = place.or_else(|| places.iter().position(|is_open| *is_open)).unwrap_or(0);
+        let model = &self.models[place];
+        let cost = model.price.map(|price| price.cost(&tokens));
+        let end = ModelUseEnd { model: model.name.clone(), tokens, cost, took: began.elapsed() };
+        self.ledger.end_use(open, Some(end)).await?;
+        Ok(Spending { tokens: tokens.total(), cost })
+    }
+
+    async fn refuse(&self, model: &MeteredModel) -> Result<Option<String>, JournalError> {
+        if model.budget.is_none() {
+            return Ok(None);
+        }
+        let spent = self.ledger.spent_today(&self.principal.user, &model.name).await?;
+        let DaySpending { tokens, cost, day, .. } = spent;
+        let is_short = model.budget.shortage(Spending { tokens, cost: Some(cost) }).is_some();
+        Ok(is_short.then(|| {
+            let midnight = day.next().start().to_string();
+            let date = midnight.split('T').next().unwrap_or_default();
+            format!(
+                "the model `{}` has answered you as much as it may in a day ({}); it is free again on {date} \
+                 at 00:00 UTC",
+                model.name, model.budget
+            )
+        }))
+    }
+}
