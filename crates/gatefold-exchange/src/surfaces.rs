@@ -85,21 +85,21 @@ impl Lists {
 fn surface(view: &View, audience: &Audience) -> Surface {
     let told = audience.agent().map(|agent| &*agent.instructions).unwrap_or_default();
     if told.is_empty() {
-        return surface_within(view, audience, audience.limits());
+        return surface_within(view, audience, *audience.limits());
     }
     let told = format!("{told}\n\n");
     let left = audience.limits().instructions_bytes.saturating_sub(told.len());
     let limits = ClientLimits { instructions_bytes: left };
-    let mut surface = surface_within(view, audience, &limits);
+    let mut surface = surface_within(view, audience, limits);
     surface.instructions.insert_str(0, &told);
     surface
 }
 
 /// The same without that.
-fn surface_within(view: &View, audience: &Audience, limits: &ClientLimits) -> Surface {
-    let surface = audience.disclosure().surface(view, limits);
+fn surface_within(view: &View, audience: &Audience, limits: ClientLimits) -> Surface {
+    let surface = audience.disclosure().surface(view, &limits);
     match audience.holder() {
-        TurnHolder::Loop => with_skill_stubs(surface, view, limits),
+        TurnHolder::Loop => with_skill_stubs(surface, view, &limits),
         TurnHolder::Client => surface,
     }
 }
