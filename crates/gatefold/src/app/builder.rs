@@ -141,7 +141,7 @@ impl AppBuilder {
         let disclosures = disclosures
             .into_iter()
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
-        let results = KeptResults::new(&store, clock.clone(), &config, workers.clone());
+        let results = KeptResults::new(&store, clock.clone(), &config, workers);
         let learning =
             LearningPorts { past: Arc::new(store.clone()), used: Arc::new(store.clone()) };
         let keeper = results.keeper().clone();
@@ -162,7 +162,6 @@ impl AppBuilder {
             exchange,
             disclosures: own,
             results,
-            workers,
             server,
             store,
             accounts,
