@@ -13,8 +13,8 @@ use crate::ToolOffer;
 pub(crate) const TOKEN_BYTES: u64 = 3;
 
 /// What an image counts as, in bytes of text: the well-known providers make about 1,600 tokens of one, however
-/// many bytes it has.
-const IMAGE_ROOM: usize = 1_600 * TOKEN_BYTES as usize;
+/// many bytes it has. Three bytes a token, as above.
+const IMAGE_ROOM: usize = 4_800;
 
 /// The tokens of a prompt.
 pub(crate) fn prompt_tokens(offer: &ToolOffer, history: &History) -> u64 {

@@ -39,7 +39,6 @@ use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::Server;
 use gatefold_oauth::{SignInError, SiteSettings};
 use gatefold_store::{ReachAttempt, Store, StoreError};
-use gatefold_worker::WorkerPool;
 
 use crate::config::{Config, ConfigError, Inputs, SourceConfig, load};
 use crate::{EncoderTier, Environment};
@@ -99,7 +98,6 @@ pub struct App {
     exchange: Arc<Exchange>,
     disclosures: ConfiguredDisclosures,
     results: KeptResults,
-    workers: WorkerPool,
     callable: CallableAgents,
     loop_tools: LoopTools,
     server: Arc<Server>,

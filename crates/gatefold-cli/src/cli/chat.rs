@@ -90,11 +90,12 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let Some(prompt) = &asked.prompt else {
-        return converse(None, asked, shared, environment, output).await;
+        return Box::pin(converse(None, asked, shared, environment, output)).await;
     };
     // Standard input is read before signals are waited for, so that one ends the reading.
     let request = script::request(prompt)?;
-    stop::unless_stopped(converse(Some(&request), asked, shared, environment, output)).await
+    let answered = Box::pin(converse(Some(&request), asked, shared, environment, output));
+    stop::unless_stopped(answered).await
 }
 
 /// Answers a request, or talks with whoever is there until they leave.
@@ -120,7 +121,7 @@ async fn converse(
         }
         script::run((request, &asked.files), conversation, &stance, &world, &model, output).await
     };
-    let conversed = conversed.await;
+    let conversed = Box::pin(conversed).await;
     world.close().await?;
     conversed
 }

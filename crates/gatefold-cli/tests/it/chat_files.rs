@@ -1,5 +1,6 @@
 //! Files and images in chats: what models are given of them, and what is refused.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::process::Command;
 
@@ -34,12 +35,12 @@ fn pdf(words: &str) -> Vec<u8> {
     let (mut file, mut places) = ("%PDF-1.4\n".to_owned(), Vec::new());
     for (number, object) in (1..).zip(objects) {
         places.push(file.len());
-        file += &format!("{number} 0 obj\n{object}\nendobj\n");
+        let _ = write!(file, "{number} 0 obj\n{object}\nendobj\n");
     }
     let start = file.len();
-    file += &format!("xref\n0 {}\n0000000000 65535 f \n", places.len() + 1);
+    let _ = write!(file, "xref\n0 {}\n0000000000 65535 f \n", places.len() + 1);
     file.extend(places.iter().map(|place| format!("{place:010} 00000 n \n")));
-    file += &format!("trailer << /Size 6 /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
+    let _ = write!(file, "trailer << /Size 6 /Root 1 0 R >>\nstartxref\n{start}\n%%EOF\n");
     file.into_bytes()
 }
 
@@ -193,8 +194,8 @@ fn without_sources_a_long_text_is_sent_whole() {
     let model = saying_yes();
     let scratch = Scratch::new();
     scratch.write("gatefold.toml", section("fast", "openai-chat", &model, ""));
-    let text: String = (1..=9000).map(|row| format!("row {row}\n")).collect();
-    scratch.write("rows.log", text);
+    let rows: Vec<_> = (1..=9000).map(|row| format!("row {row}")).collect();
+    scratch.write("rows.log", rows.join("\n"));
     let ran = chat(&scratch, &["-p", "Read", "--file", "rows.log"], "");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let request = requests(&model)[0].to_string();

@@ -142,7 +142,7 @@ impl AppBuilder {
         let disclosures = disclosures
             .into_iter()
             .fold(own.registered(), |all, added| all.with(&added.name, added.naming, added.make));
-        let results = KeptResults::new(&store, clock.clone(), &config, workers.clone());
+        let results = KeptResults::new(&store, clock.clone(), &config, workers);
         let (past, used) = (Arc::new(store.clone()), Arc::new(store.clone()));
         let (keeper, calls) = (results.keeper().clone(), dispatcher.clone());
         let exchange = Exchange::keeping(keeper, LearningPorts { past, used }, calls, disclosures);
@@ -163,7 +163,6 @@ impl AppBuilder {
             exchange,
             disclosures: own,
             results,
-            workers,
             server,
             store,
             accounts,

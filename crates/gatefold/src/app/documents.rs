@@ -41,7 +41,7 @@ impl App {
         let (owner, time) = (DataOwner::lasting(principal), PDF_TIME + GRACE);
         let owner = owner.as_bytes();
         let job = Job { owner, task: PDF_TASK.name, head: "", body: bytes, time };
-        Some(match self.workers.run(&job).await {
+        Some(match self.factory.workers().run(&job).await {
             Ok(Message { head, body }) => {
                 let text = String::from_utf8_lossy(&body).into_owned();
                 if head == TEXT { Ok(text) } else { Err(DocumentError::Fault(text)) }

@@ -122,6 +122,11 @@ impl SourceFactory {
         &self.ports
     }
 
+    /// What runs callers' programs and reads documents.
+    pub(super) fn workers(&self) -> &WorkerPool {
+        &self.ports.workers
+    }
+
     /// What every request of ours goes out through.
     pub(super) fn egress(&self) -> &Egress {
         &self.ports.egress

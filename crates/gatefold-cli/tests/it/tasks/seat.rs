@@ -2,12 +2,13 @@
 
 use std::io::Write as _;
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::{Mutex, mpsc};
+use std::sync::Mutex;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use gatefold_testkit::model::{Move, Prompt, ScriptedModel};
 use serde_json::{Value, json};
 use tokio::sync::Mutex as AsyncMutex;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::timeout;
 
 use crate::process::{LIMIT, command};
@@ -16,8 +17,8 @@ use crate::scratch::Scratch;
 /// A model that waits for its next move. Its chat is one conversation from the first task to the last.
 pub(super) struct Seat {
     model: ScriptedModel,
-    moves: mpsc::Sender<Move>,
-    asked: AsyncMutex<UnboundedReceiver<Asked>>,
+    moves: SyncSender<Move>,
+    asked: AsyncMutex<Receiver<Asked>>,
     chat: Mutex<Option<(Child, ChildStdin)>>,
 }
 
@@ -30,10 +31,10 @@ struct Asked {
 
 impl Seat {
     pub(super) fn new() -> Self {
-        let ((asking, asked), (moves, next)) = (unbounded_channel(), mpsc::channel());
+        let ((asking, asked), (moves, next)) = (channel(1), sync_channel(1));
         let next = Mutex::new(next);
         let model = ScriptedModel::start(move |prompt| {
-            let _ = asking.send(Asked::with(prompt));
+            let _ = asking.blocking_send(Asked::with(prompt));
             let next = next.lock().unwrap().recv();
             next.unwrap_or_else(|_| Move::say("There is nothing left to do."))
         });
