@@ -12,6 +12,7 @@ mod documents;
 mod encoder;
 mod learning;
 mod loop_tools;
+mod observer;
 mod patterns;
 mod people;
 mod restart;
@@ -33,7 +34,7 @@ use arc_swap::ArcSwap;
 use futures::future::join_all;
 use gatefold_catalog::Encoder;
 use gatefold_core::{CallError, Clock, Domain, Principal, Timestamp};
-use gatefold_dispatch::{Dispatcher, RunId, Setup, Source, SourceLogLine, SourceReport};
+use gatefold_dispatch::{Dispatcher, RunId, Setup, SourceLogLine, SourceReport};
 use gatefold_egress::EgressError;
 use gatefold_exchange::{ClientProfiles, Exchange, UnknownDisclosure};
 use gatefold_mcp::Server;
@@ -49,6 +50,7 @@ use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
 use loop_tools::LoopTools;
+use observer::followed;
 use people::ConfiguredPeople;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
@@ -60,17 +62,13 @@ pub use admission::{IssuerFault, OpenAddress, examine_issuers};
 pub use builder::AppBuilder;
 pub use containers::container_leftovers;
 pub use costs::{CountError, TokenCosts, TokenCounter};
-pub use documents::DocumentError;
-pub(crate) use documents::PDF_TASK;
+pub use observer::ConnectObserver;
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};
 pub use watch::{ConfigWatch, SeenFiles, WatchError};
 
 /// How long the catalogue may take to include new manifests once their sources have answered.
 const CATALOGUE_WAIT: Duration = Duration::from_secs(5);
-
-/// How often to report that a source is downloading.
-const DOWNLOAD_TOLD: Duration = Duration::from_secs(1);
 
 /// Why a gateway could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -150,23 +148,6 @@ pub struct ConnectOutcome {
     /// From the start of the connection to its list of tools.
     pub took: Duration,
     pub result: Result<(), CallError>,
-}
-
-/// Follows how sources are connected. All connect at the same time, so events come in any order.
-pub trait ConnectObserver: Sync {
-    fn started(&self, domain: &Domain);
-    fn finished(&self, domain: &Domain);
-
-    /// A source has been downloading what it needs for this long. Told again every second.
-    fn downloading(&self, domain: &Domain, so_far: Duration) {
-        let _ = (domain, so_far);
-    }
-}
-
-/// Follows nothing.
-impl ConnectObserver for () {
-    fn started(&self, _: &Domain) {}
-    fn finished(&self, _: &Domain) {}
 }
 
 /// Opens the state directory, builds the sources and puts the configuration into effect, using only
@@ -483,24 +464,6 @@ impl App {
         self.admission.close().await;
         if let Err(error) = self.store.close().await {
             tracing::error!(%error, "the last audit records could not be written");
-        }
-    }
-}
-
-/// Refreshes a source, and reports its download.
-async fn followed(
-    source: Arc<dyn Source>,
-    follower: &dyn ConnectObserver,
-) -> Result<(), CallError> {
-    let mut refreshed = source.clone().refresh();
-    loop {
-        match tokio::time::timeout(DOWNLOAD_TOLD, &mut refreshed).await {
-            Ok(result) => return result,
-            Err(_) => {
-                if let Some(so_far) = source.status().downloading {
-                    follower.downloading(source.domain(), so_far);
-                }
-            }
         }
     }
 }

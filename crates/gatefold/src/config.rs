@@ -83,6 +83,7 @@ pub use schema::schema;
 pub use sections::listen_address;
 pub use shown::{Setting, settings, source_settings};
 pub use sign_in::{ProviderConfig, SignInConfig};
+pub use spending::DAILY_TOKENS;
 pub use texts::{reference, template};
 pub use tool_modes::SetModes;
 pub use users::{PeopleGroup, UserConfig};
@@ -105,7 +106,7 @@ pub struct Config {
     /// The language models that are configured, in the order of the file.
     pub models: Vec<ModelConfig>,
     /// How many tokens of each model people other than the local user may use in a day, where the model says
-    /// nothing. See [`Config::daily_tokens`].
+    /// nothing. Without it: [`DAILY_TOKENS`].
     pub model_tokens: Option<u64>,
     /// The agents, by their names.
     pub agents: BTreeMap<AgentId, AgentConfig>,
@@ -131,14 +132,6 @@ pub struct Config {
     /// What the keys of kept sign-ins are wrapped with.
     pub root_key: RootKey,
     pub audit: AuditConfig,
-}
-
-impl Config {
-    /// How many tokens of each model people other than the local user may use in a day, where the model says
-    /// nothing.
-    pub fn daily_tokens(&self) -> u64 {
-        self.model_tokens.unwrap_or(spending::DAILY_TOKENS)
-    }
 }
 
 /// One source: how it is reached, and how it is shown.

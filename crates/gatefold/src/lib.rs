@@ -11,6 +11,7 @@
 
 mod app;
 pub mod config;
+mod documents;
 mod encoder;
 mod environment;
 pub mod files;
@@ -22,10 +23,11 @@ pub mod worker;
 
 pub use app::{
     App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
-    CountError, DocumentError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles,
-    ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
+    CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
+    SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
     WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
 };
+pub use documents::DocumentError;
 pub use encoder::EncoderTier;
 pub use environment::Environment;
 pub use models::{ModelChoiceError, agent_model, model_client};

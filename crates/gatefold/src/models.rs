@@ -8,7 +8,7 @@ use gatefold_core::Principal;
 use gatefold_egress::{Egress, EgressError, Reach, Settings};
 use gatefold_model::{ModelClient, ModelSpec};
 
-use crate::config::{AgentConfig, Config, Fault, ModelChoice, ModelConfig};
+use crate::config::{AgentConfig, Config, DAILY_TOKENS, Fault, ModelChoice, ModelConfig};
 
 /// Why a model cannot be asked at all.
 #[derive(Debug, thiserror::Error)]
@@ -145,8 +145,10 @@ impl ModelConfig {
     /// that says nothing.
     pub fn budget_for(&self, config: &Config, principal: &Principal) -> SpendingLimit {
         let is_local = principal.user == Principal::local().user && principal.token.is_none();
-        let usual =
-            || SpendingLimit { tokens: (!is_local).then(|| config.daily_tokens()), cost: None };
+        let usual = || SpendingLimit {
+            tokens: (!is_local).then(|| config.model_tokens.unwrap_or(DAILY_TOKENS)),
+            cost: None,
+        };
         self.budget.unwrap_or_else(usual)
     }
 }

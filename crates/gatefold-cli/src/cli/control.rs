@@ -21,7 +21,7 @@ use serde_json::value::RawValue;
 
 pub(super) use client::RunningGateway;
 pub(super) use listener::ControlSocket;
-pub(super) use search::{START_HELP, locate, without_any};
+pub(super) use search::{START_HELP, locate, on_record, without_any};
 
 /// The longest request: a call's arguments with the envelope around them.
 const REQUEST_LIMIT_BYTES: u64 = 8 * 1024 * 1024;

@@ -7,8 +7,8 @@ use gatefold_operations::{PastQueryFilter, PastQueryRecord, StateOperations};
 use serde_json::json;
 
 use super::arguments::{Forget, Queries, SharedOptions};
+use super::control;
 use super::output::{Output, Style};
-use super::session;
 use super::table::Table;
 
 pub(super) async fn run(
@@ -17,7 +17,7 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    session::on_record(shared, environment, async |state| match &queries.forget {
+    control::on_record(shared, environment, async |state| match &queries.forget {
         Some(Forget::Forget { tool, .. }) => forget(state, tool.as_ref(), output).await,
         None if queries.missed => list_missed(state, output).await,
         None => list(state, queries.tool.as_ref(), output).await,

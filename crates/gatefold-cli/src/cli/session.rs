@@ -12,7 +12,7 @@ use gatefold_operations::{Asker, StateOperations};
 use gatefold_setup::{SourceReach, source_reach};
 
 use super::arguments::SharedOptions;
-use super::{control, failure, stop};
+use super::failure;
 
 /// A gateway and the inputs that it was built from.
 pub(super) struct Session {
@@ -67,20 +67,6 @@ pub(super) async fn with_state(
     let done = act(&state).await;
     state.close().await?;
     done.map(|()| ExitCode::SUCCESS)
-}
-
-/// Acts on what is on record in the state directory that the other options lead to. What is changed
-/// there is noticed by every gateway on it.
-pub(super) async fn on_record(
-    shared: &SharedOptions,
-    environment: &Environment,
-    act: impl AsyncFnOnce(&StateOperations) -> anyhow::Result<()>,
-) -> anyhow::Result<ExitCode> {
-    stop::unless_stopped(async {
-        let state_dir = control::locate(shared, environment).await?.state_dir;
-        with_state(&state_dir, act).await
-    })
-    .await
 }
 
 /// Logs which sources cannot be used at all, so that nobody wonders about their tools.

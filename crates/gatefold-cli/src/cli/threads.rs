@@ -8,8 +8,8 @@ use gatefold_operations::{StateOperations, ThreadRecord};
 use serde_json::json;
 
 use super::arguments::{SharedOptions, ThreadAct, Threads};
+use super::control;
 use super::output::{Output, Style};
-use super::session;
 use super::table::Table;
 use super::visible::on_one_line;
 
@@ -22,7 +22,7 @@ pub(super) async fn run(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    session::on_record(shared, environment, async |state| match &threads.act {
+    control::on_record(shared, environment, async |state| match &threads.act {
         None => list(state, &threads.search, output).await,
         Some(ThreadAct::Show { id, .. }) => show(state, id, output).await,
         Some(ThreadAct::Rename { id, title, .. }) => {

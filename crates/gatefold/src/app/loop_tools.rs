@@ -21,13 +21,13 @@ const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(super) struct LoopTools {
-    built: Mutex<Option<BuiltSource>>,
+    built: Mutex<Option<LoopSource>>,
 }
 
 /// The source as it was built last, and with which tools.
 #[derive(Clone)]
-struct BuiltSource {
-    /// Each of the built-in tools at most once.
+struct LoopSource {
+    /// One for each [`BuiltinName`].
     names: BTreeSet<BuiltinName>,
     source: Arc<dyn Source>,
 }
@@ -57,7 +57,7 @@ impl LoopTools {
     }
 }
 
-fn build(names: BTreeSet<BuiltinName>, factory: &SourceFactory) -> BuiltSource {
+fn build(names: BTreeSet<BuiltinName>, factory: &SourceFactory) -> LoopSource {
     let domain = builtin_domain();
     let settings = BuiltinSettings { names: names.clone(), ..BuiltinSettings::default() };
     let ports = factory.ports().builtin();
@@ -69,5 +69,5 @@ fn build(names: BTreeSet<BuiltinName>, factory: &SourceFactory) -> BuiltSource {
         known: Some(Arc::new(own.manifest())),
     };
     let source = StatelessAdapter::new(Arc::new(own), settings, factory.manifests(), ports.clock);
-    BuiltSource { names, source }
+    LoopSource { names, source }
 }

@@ -11,7 +11,7 @@ use super::kinds::shared_values::missing;
 
 /// How many tokens of one model a person may use in a day unless the configuration says it, where they are not
 /// the local user.
-pub(crate) const DAILY_TOKENS: u64 = 5_000_000;
+pub const DAILY_TOKENS: u64 = 5_000_000;
 
 /// An amount of money, in whatever unit the operator counts. It is rounded to millionths.
 #[derive(JsonSchema, Clone, Copy)]

@@ -190,5 +190,4 @@ fn people_have_a_budget_by_default_and_the_local_user_has_none() {
         let tokens = |at: usize| config.models[at].budget_for(&config, who).tokens;
         assert_eq!((tokens(0), tokens(1)), (expected, Some(5)));
     }
-    assert_eq!(Config::default().daily_tokens(), 5_000_000);
 }

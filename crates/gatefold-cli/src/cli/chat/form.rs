@@ -22,7 +22,7 @@ pub(super) enum Reply {
 }
 
 /// What the person wants next.
-enum Choice {
+enum FormStep {
     Reply(Reply),
     /// To see the arguments whole before anything counts.
     View,
@@ -65,8 +65,8 @@ pub(super) async fn ask(question: &Question, output: &Output) -> Reply {
         // Nobody may ever answer, so the waiting thread is one that a signal can leave behind.
         let choice = tokio::task::spawn_blocking(move || choose(&asked, has_more)).await;
         match choice {
-            Ok(Choice::Reply(reply)) => return reply,
-            Ok(Choice::View) => output.lines(&indent(whole.as_deref().unwrap_or_default())),
+            Ok(FormStep::Reply(reply)) => return reply,
+            Ok(FormStep::View) => output.lines(&indent(whole.as_deref().unwrap_or_default())),
             Err(_) => return Reply::Answer(answer(&json!({ "action": "cancel" }))),
         }
     }
@@ -78,18 +78,18 @@ fn longer_arguments(asked: &Elicitation) -> Option<String> {
     (!asked.message.contains(&whole)).then_some(whole)
 }
 
-fn choose(asked: &Elicitation, has_more: bool) -> Choice {
+fn choose(asked: &Elicitation, has_more: bool) -> FormStep {
     let filled = if asked.url.is_some() {
         agree("Go on, once you have opened it?", true).map(|yes| yes.then(Map::new))
     } else if has_more {
         match decide(&asked.requested_schema) {
-            Ok(None) => return Choice::View,
+            Ok(None) => return FormStep::View,
             decided => decided,
         }
     } else {
         fill(&asked.requested_schema).map(Some)
     };
-    Choice::Reply(match filled {
+    FormStep::Reply(match filled {
         Ok(Some(content)) => {
             Reply::Answer(answer(&json!({ "action": "accept", "content": content })))
         }

@@ -2,17 +2,19 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use futures::future::join_all;
 use gatefold::Environment;
 use gatefold::config::{ConfigError, Inputs};
+use gatefold_operations::StateOperations;
 
 use super::client::RunningGateway;
 use super::folder::ControlFolder;
 use super::{GatewayIdentity, real_path};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::failure::usage;
-use crate::cli::session;
+use crate::cli::{session, stop};
 
 /// How to start a gateway, for when none is found.
 pub(in crate::cli) const START_HELP: &str =
@@ -123,4 +125,18 @@ fn silence(socket: &str, error: &io::Error) -> String {
         }
         _ => format!("`gatefold {role}`, process {process}, cannot be asked: {error}"),
     }
+}
+
+/// Acts on what is on record in the state directory that the other options lead to. What is changed
+/// there is noticed by every gateway on it.
+pub(crate) async fn on_record(
+    shared: &SharedOptions,
+    environment: &Environment,
+    act: impl AsyncFnOnce(&StateOperations) -> anyhow::Result<()>,
+) -> anyhow::Result<ExitCode> {
+    stop::unless_stopped(async {
+        let state_dir = locate(shared, environment).await?.state_dir;
+        session::with_state(&state_dir, act).await
+    })
+    .await
 }

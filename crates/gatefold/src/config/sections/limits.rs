@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::Config;
 use super::super::key::SectionKeys;
-use super::super::spending::Money;
+use super::super::spending::{DAILY_TOKENS, Money};
 use super::Draft;
 
 /// How long things may take, and how large and how many they may be.
@@ -274,7 +274,7 @@ impl SectionKeys for LimitsKeys {
             agent_calls_at_once: Count(agent_limits.calls_at_once.unwrap_or(runs.calls_at_once)),
             agent_tokens: agent_limits.tokens.map(Count),
             agent_cost: agent_limits.cost.map(Money),
-            model_tokens: Count(config.daily_tokens()),
+            model_tokens: Count(config.model_tokens.unwrap_or(DAILY_TOKENS)),
             question: Time(limits.question),
             suspension: Time(limits.suspension),
             approval: Time(limits.approval),
