@@ -41,6 +41,14 @@ struct AskedSoFar {
     has_begun: bool,
 }
 
+/// A conversation that goes on.
+#[derive(Debug, Clone, Default)]
+pub struct AskedBefore<'t> {
+    pub turns: &'t [ConversationTurn],
+    /// Where in it a person said something; at most one for each turn. A run says something to its model, too.
+    pub requests: Vec<usize>,
+}
+
 /// Whose turns the calls are made in.
 enum Turns {
     Client(Arc<Principal>),
@@ -88,11 +96,14 @@ impl SurfaceTools {
     ///
     /// Where an earlier conversation goes on, it is gone through once, so that the tools are in the order in which they
     /// came.
-    pub async fn choose_for(&self, earlier: &[ConversationTurn], message: &UserMessage) {
+    pub async fn choose_for(&self, earlier: AskedBefore<'_>, message: &UserMessage) {
+        let AskedBefore { turns, requests } = earlier;
         let is_first = !std::mem::replace(&mut self.asked().has_begun, true);
-        for turn in earlier.iter().filter(|_| is_first) {
+        for (at, turn) in turns.iter().enumerate().filter(|_| is_first) {
             match turn {
-                ConversationTurn::User(message) => self.ask(message),
+                ConversationTurn::User(message) if requests.contains(&at) => self.ask(message),
+                // A note of a run's own.
+                ConversationTurn::User(_) => continue,
                 ConversationTurn::Round(round) => {
                     let loaded = loaded_in(round);
                     if loaded.is_empty() {

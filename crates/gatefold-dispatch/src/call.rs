@@ -37,7 +37,6 @@ use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
-pub use self::consent::WHOLE_ARGUMENTS;
 use self::decide::{Admitted, Decision};
 use crate::limits::timer::Timer;
 use crate::questions::QuestionCount;

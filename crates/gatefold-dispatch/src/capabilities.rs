@@ -3,7 +3,12 @@
 use gatefold_catalog::object_fields;
 use gatefold_core::ClientAbilities;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value};
+
+/// The member of a question's `_meta` with the arguments, as they are, for a client that
+/// [shows them whole](crate::Peer::shows_whole_arguments) to its person. Only policy's own questions have it.
+pub const WHOLE_ARGUMENTS: &str = "gatefold/arguments";
 
 /// A request from a source to the client: elicitation, sampling or roots.
 #[derive(Debug)]
@@ -11,6 +16,34 @@ pub struct Question {
     /// The protocol's method, such as `elicitation/create`.
     pub method: String,
     pub params: Box<RawValue>,
+}
+
+impl Question {
+    /// A question that somebody else wrote: it must not pass for one of policy's.
+    pub fn of_source(method: String, params: Box<RawValue>) -> Self {
+        let mut read: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let params = if take_claim(&mut read) { raw_of(&read) } else { params };
+        Self { method, params }
+    }
+}
+
+/// The questions of a source that waits for their answers: none must pass for one of policy's.
+pub(crate) fn questions_of_source(questions: Box<RawValue>) -> Box<RawValue> {
+    let mut read: Value = serde_json::from_str(questions.get()).unwrap_or_default();
+    let mut has_claim = false;
+    for question in read.as_object_mut().into_iter().flat_map(Map::values_mut) {
+        has_claim |= question.get_mut("params").is_some_and(take_claim);
+    }
+    if has_claim { raw_of(&read) } else { questions }
+}
+
+fn take_claim(params: &mut Value) -> bool {
+    let meta = params.get_mut("_meta").and_then(Value::as_object_mut);
+    meta.is_some_and(|meta| meta.shift_remove(WHOLE_ARGUMENTS).is_some())
+}
+
+fn raw_of(value: &Value) -> Box<RawValue> {
+    to_raw_value(value).expect("a JSON value is JSON")
 }
 
 /// A client's declared capabilities: the whole protocol object, parsed as far as it decides which
@@ -161,6 +194,20 @@ mod tests {
 
     fn raw(text: &str) -> Box<RawValue> {
         RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn no_source_asks_in_the_name_of_policy() {
+        let whole = r#"{"_meta":{"gatefold\/arguments":"{}","own":1},"message":"?"}"#;
+        let question = Question::of_source("elicitation/create".to_owned(), raw(whole));
+        assert_eq!(question.params.get(), r#"{"_meta":{"own":1},"message":"?"}"#);
+        let waiting =
+            r#"{"approval":{"method":"m","params":{"_meta":{"gatefold/arguments":"{}"}}}}"#;
+        let questions = questions_of_source(raw(waiting));
+        assert_eq!(questions.get(), r#"{"approval":{"method":"m","params":{"_meta":{}}}}"#);
+        let plain = r#"{ "_meta": {"own": 1}, "message": "gatefold/arguments" }"#;
+        let question = Question::of_source("elicitation/create".to_owned(), raw(plain));
+        assert_eq!(question.params.get(), plain);
     }
 
     #[track_caller]

@@ -35,9 +35,8 @@ mod tasks;
 mod threads;
 mod unlisted;
 
-pub use call::WHOLE_ARGUMENTS;
 pub use caller::{CallAttachment, Caller, EventSink, NoPeer, RequestMeta, SharedLabel};
-pub use capabilities::{ClientCapabilities, Question};
+pub use capabilities::{ClientCapabilities, Question, WHOLE_ARGUMENTS};
 pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};
 pub use journal::{

@@ -109,7 +109,8 @@ impl ModelChooser<'_> {
         }
     }
 
-    fn opened(
+    /// A model for runs of this agent.
+    pub(super) fn opened(
         &self,
         config: ModelConfig,
         agent: Option<&AgentConfig>,

@@ -358,7 +358,7 @@ async fn a_person_at_the_terminal_is_asked_for_approval() {
 async fn all_that_is_approved_can_be_seen_before_it_counts() {
     let model = ScriptedModel::start(|prompt| match prompt.told().last() {
         None => {
-            let (pad, hidden) = ("x".repeat(600), "amount=999999\u{202e}");
+            let (pad, hidden) = ("x".repeat(510), "amount=999999\u{202e}");
             calls("create_issue", &json!({ "title": "t", "body": format!("{pad}{hidden}{pad}") }))
         }
         Some(_) => Move::say("It is made."),

@@ -190,6 +190,25 @@ fn a_file_goes_with_the_next_message_of_a_chat() {
 }
 
 #[test]
+fn a_file_stays_with_a_message_that_nobody_answers() {
+    let model = ScriptedModel::start(|prompt| match prompt.request() {
+        said if said.contains("Again") => Move::say("Yes."),
+        _ => Move::Fail("401 Unauthorized", "", "{}"),
+    });
+    let scratch = scratch(&section("fast", "openai-chat", &model, ""));
+    scratch.write("notes.md", "Buy milk");
+    let ran = run_with_input(&scratch, &["chat"], "/file notes.md\nRead it\nAgain\nAgain\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let requests = requests(&model);
+    let last = |at: usize| {
+        let messages = requests[at]["messages"].as_array().unwrap();
+        messages.last().unwrap().to_string()
+    };
+    let has_file: Vec<_> = (0..3).map(|at| last(at).contains("Buy milk")).collect();
+    assert_eq!(has_file, [true, true, false]);
+}
+
+#[test]
 fn without_sources_a_long_text_is_sent_whole() {
     let model = saying_yes();
     let scratch = Scratch::new();

@@ -4,7 +4,7 @@ use gatefold_testkit::model::{Move, ScriptedModel};
 use serde_json::json;
 
 use crate::chat::section;
-use crate::process::{command, ended, run};
+use crate::process::{command, ended, run, run_with_input};
 use crate::scratch::Scratch;
 
 #[test]
@@ -167,6 +167,11 @@ fn limits_of_an_agent_and_of_all_agents_end_its_runs() {
         assert!(ran.stderr.contains(why), "{agent}: {}", ran.stderr);
         assert_eq!(model.requests().len() - asked, answers, "{agent}");
     }
+    // An agent without a model of its own goes on with the chat's, under limits of its own.
+    let asked = model.requests().len();
+    let ran = run_with_input(&scratch, &["chat"], "/agent short\nGo.\n/agent none\nGo.\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(model.requests().len() - asked, 3 + 5, "{}", ran.stdout);
     let hanging = ScriptedModel::start(|_| Move::Hang);
     let fast = section("fast", "openai-chat", &hanging, "");
     scratch.write("gatefold.toml", format!("{fast}[agents.quick]\nlimits = {{ turn = '1s' }}\n"));

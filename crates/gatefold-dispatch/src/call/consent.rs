@@ -13,7 +13,7 @@ use super::record::ApprovalFinding;
 use super::settle::BoundCall;
 use crate::records::{CallOpened, DecidedBy};
 use crate::seal::{SealedCall, SealedState, asker_digest};
-use crate::{ApprovalKey, ApprovalState, NewApproval, Question};
+use crate::{ApprovalKey, ApprovalState, NewApproval, Question, WHOLE_ARGUMENTS};
 
 /// The key of the question that asks a client for approval.
 const QUESTION: &str = "approval";
@@ -28,10 +28,6 @@ const SHOWN_ENDS: [usize; 2] = [500, 60];
 /// The most characters that a client shows its user of a call's arguments. With more members than fit, the call
 /// has to be approved where all of it can be read.
 const SHOWN_ARGUMENTS: usize = 8000;
-
-/// The member of a question's `_meta` with the arguments, as they are, for a client that
-/// [shows them whole](crate::Peer::shows_whole_arguments) to its person.
-pub const WHOLE_ARGUMENTS: &str = "gatefold/arguments";
 
 /// The largest arguments to store with a request, in bytes. Of larger ones only the beginning is
 /// stored, and nobody can approve what cannot be shown.

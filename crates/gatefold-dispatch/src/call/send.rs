@@ -17,6 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::settle::{BoundCall, with_unanswered};
 use super::{ActiveCall, label_of};
+use crate::capabilities::questions_of_source;
 use crate::limits::bulkhead::{BulkheadPlace, BulkheadRefusal};
 use crate::limits::circuit_breaker::BreakerPass;
 use crate::limits::room::ResultRoom;
@@ -249,7 +250,7 @@ fn repair(outcome: Outcome, kind: AnswerKind) -> Outcome {
             Outcome::Done(Payload { json: repair_json(json, kind), is_error })
         }
         Outcome::Suspended(Suspension { questions, state }) => {
-            let questions = repair_json(questions, AnswerKind::Other);
+            let questions = repair_json(questions_of_source(questions), AnswerKind::Other);
             Outcome::Suspended(Suspension { questions, state })
         }
         Outcome::Task(TaskHandle { id, json }) => {

@@ -370,7 +370,7 @@ pub(crate) fn read_question(
 pub(crate) fn question(method: &str, params: Option<&RawValue>) -> Question {
     let none = || RawValue::from_string("{}".to_owned()).expect("an empty object is JSON");
     let params = params.map_or_else(none, whole);
-    Question { method: method.to_owned(), params }
+    Question::of_source(method.to_owned(), params)
 }
 
 #[cfg(test)]

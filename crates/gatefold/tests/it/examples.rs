@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use gatefold::Environment;
-use gatefold::config::{AuthenticationMode, Config, Inputs, ServerConfig, load};
+use gatefold::config::{AuthenticationMode, Config, DisclosureConfig, Inputs, ServerConfig, load};
 
 use crate::scratch::toml;
 
@@ -64,6 +64,7 @@ fn the_reference_shows_the_defaults() {
         ..said.server
     };
     assert_eq!(said_server, default.server);
-    assert_eq!(said.disclosure, default.disclosure);
+    let builtin_tools = default.disclosure.builtin_tools.clone();
+    assert_eq!(DisclosureConfig { builtin_tools, ..said.disclosure }, default.disclosure);
     assert_eq!(said.audit, default.audit);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold::App;
-use gatefold_agent::{AgentRun, RunJournal, replay_run};
+use gatefold_agent::{AgentRun, AskedBefore, RunJournal, replay_run};
 use gatefold_core::AgentId;
 use gatefold_dispatch::{
     DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
@@ -168,6 +168,12 @@ impl Conversation {
             self.thread = None;
         }
         Ok(())
+    }
+
+    /// Its turns, and which of them the person said: a run says something to its model, too.
+    pub(super) fn asked_before(&self) -> AskedBefore<'_> {
+        let requests = self.said.iter().map(|said| said.at).collect();
+        AskedBefore { turns: self.turns(), requests }
     }
 
     pub(super) fn turns(&self) -> &[Turn] {

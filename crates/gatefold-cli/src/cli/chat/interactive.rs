@@ -151,10 +151,7 @@ impl<'w> Chat<'w> {
                 return Ok(None);
             }
             let said = match compose(line, &self.files) {
-                Ok(message) => {
-                    self.files.clear();
-                    Box::pin(self.say(message)).await
-                }
+                Ok(message) => Box::pin(self.say(message)).await,
                 Err(error) => Err(error),
             };
             return Ok(said.unwrap_or_else(|error| {
@@ -219,7 +216,7 @@ impl<'w> Chat<'w> {
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
         self.catch_up().await?;
-        self.tools.surface.choose_for(self.conversation.turns(), &message).await;
+        self.tools.surface.choose_for(self.conversation.asked_before(), &message).await;
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
         let asked = &self.model.runs;
         let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
@@ -272,6 +269,9 @@ impl<'w> Chat<'w> {
         screen.end_line();
         let end = run.end_state().cloned();
         let is_kept = self.conversation.keep(id, run).await?;
+        if is_kept {
+            self.files.clear();
+        }
         screen.tell_end(end.as_ref(), is_kept);
         Ok(None)
     }
@@ -345,13 +345,16 @@ impl<'w> Chat<'w> {
             Ok(tools) => tools,
             Err(error) => return self.output.error(&error.to_string()),
         };
-        // An agent's own model counts, unless it has none.
-        let config = self.world.agent(&stance);
-        if config.as_ref().is_some_and(|agent| agent.model.is_some()) {
-            match self.world.models().usual(config.as_ref()).await {
-                Ok(model) => self.model = model,
-                Err(error) => return self.output.error(&error.to_string()),
-            }
+        // An agent's own model counts, unless it has none. Its limits are its own in either case.
+        let (config, models) = (self.world.agent(&stance), self.world.models());
+        let model = if config.as_ref().is_some_and(|agent| agent.model.is_some()) {
+            models.usual(config.as_ref()).await
+        } else {
+            models.opened(self.model.config.clone(), config.as_ref(), None)
+        };
+        match model {
+            Ok(model) => self.model = model,
+            Err(error) => return self.output.error(&error.to_string()),
         }
         self.stance = stance;
         self.tools = tools;
