@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use gatefold_dispatch::{Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome};
+use gatefold_dispatch::{
+    Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome, UsedTokens,
+};
 use gatefold_model::{
     Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
     ToolResult, UserPart,
@@ -13,7 +15,7 @@ use gatefold_model::{
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::estimate::{prompt_tokens, used_tokens};
+use crate::estimate::prompt_tokens;
 use crate::progress::{AnswerFailure, AnswerProgress};
 use crate::replay;
 use crate::{
@@ -195,7 +197,7 @@ impl<'a> Driver<'a> {
         (call, self.tools.call(&request, budget).await)
     }
 
-    /// Asks the model, and counts what that took, also of an answer that was cut off.
+    /// Asks the model, and counts what that took, also of tries that failed and of an answer that was cut off.
     async fn ask(
         &self,
         run: &AgentRun,
@@ -229,15 +231,15 @@ impl<'a> Driver<'a> {
             let asked = self.cancel.run_until_cancelled(asked).await;
             asked.unwrap_or(Err(AnswerFailure::Cancelled))
         };
-        let used = match &asked {
-            Ok(answer) => Some(used_tokens(answer, prompt)),
-            Err(failure) => progress.used_tokens(prompt, failure),
+        let uses = progress.uses(prompt, asked.as_ref().ok());
+        let spent = |(_, used): &(usize, UsedTokens)| Spending { tokens: used.total(), cost: None };
+        let spendings = match (&self.meter, metered) {
+            (Some(meter), Some(metered)) => meter.end(metered, &uses).await?,
+            _ => uses.iter().map(spent).collect(),
         };
-        let spending = match (&self.meter, metered) {
-            (Some(meter), Some(metered)) => meter.end(metered, progress.place(), used).await?,
-            _ => Spending { tokens: used.map_or(0, |used| used.total()), cost: None },
-        };
-        budget.spend(spending);
+        for spending in spendings {
+            budget.spend(spending);
+        }
         Ok(match asked {
             Ok(answer) => AgentEvent::Answered { answer: Box::new(answer) },
             Err(failure) => failure.into(),
@@ -275,8 +277,7 @@ impl<'a> Driver<'a> {
         is_open: impl Fn(usize) -> bool,
         progress: &AnswerProgress,
     ) -> Result<ModelAnswer, ModelError> {
-        let (place, mut stream) = self.model.stream_among(request, deadline, is_open).await?;
-        progress.begin(place);
+        let mut stream = self.model.stream_among(request, deadline, is_open, progress).await?;
         while let Some(delta) = stream.next().await? {
             progress.note(&delta);
             self.watcher.on_delta(&delta);

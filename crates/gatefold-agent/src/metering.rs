@@ -69,31 +69,40 @@ impl ModelMeter {
         let first = self.models.iter().zip(&places).find(|(_, is_open)| **is_open);
         let Some((model, _)) = first else { return Ok(Err(refusal.unwrap_or_default())) };
         let tokens = UsedTokens { input: prompt, is_estimated: true, ..UsedTokens::default() };
-        let cost = model.price.map(|price| price.cost(&tokens));
-        let new = NewModelUse::by(&self.principal, self.origin, &model.name);
-        let open = self.ledger.begin_use(NewModelUse { tokens, cost, ..new }).await?;
+        let open = self.ledger.begin_use(self.new_use(model, tokens)).await?;
         Ok(Ok(MeteredRequest { open, places, began: Instant::now() }))
     }
 
-    /// Writes down what a request took of the model at this place, and says what that is. Nothing, if it was
-    /// not made at all.
+    /// Writes down what a request took of the models at these places, the last of which answered if any did, and
+    /// says what that is. A request that took nothing was not made at all.
     pub(crate) async fn end(
         &self,
         request: MeteredRequest,
-        place: Option<usize>,
-        tokens: Option<UsedTokens>,
-    ) -> Result<Spending, JournalError> {
-        let MeteredRequest { open, places, began } = request;
-        let Some(tokens) = tokens else {
-            self.ledger.end_use(open, None).await?;
-            return Ok(Spending::default());
-        };
-        let place = place.or_else(|| places.iter().position(|is_open| *is_open)).unwrap_or(0);
-        let model = &self.models[place];
+        uses: &[(usize, UsedTokens)],
+    ) -> Result<Vec<Spending>, JournalError> {
+        let MeteredRequest { open, began, .. } = request;
+        let mut uses: Vec<_> = uses
+            .iter()
+            .map(|(place, tokens)| self.new_use(&self.models[*place], *tokens))
+            .collect();
+        let spent = |of: &NewModelUse| Spending { tokens: of.tokens.total(), cost: of.cost };
+        let spending = uses.iter().map(spent).collect();
+        let end = uses.pop().map(|NewModelUse { model, tokens, cost, .. }| {
+            let took = began.elapsed();
+            ModelUseEnd { model, tokens, cost, took }
+        });
+        // First, so that less is never written down than was used.
+        for failed in uses {
+            self.ledger.begin_use(failed).await?;
+        }
+        self.ledger.end_use(open, end).await?;
+        Ok(spending)
+    }
+
+    fn new_use(&self, model: &MeteredModel, tokens: UsedTokens) -> NewModelUse {
         let cost = model.price.map(|price| price.cost(&tokens));
-        let end = ModelUseEnd { model: model.name.clone(), tokens, cost, took: began.elapsed() };
-        self.ledger.end_use(open, Some(end)).await?;
-        Ok(Spending { tokens: tokens.total(), cost })
+        let new = NewModelUse::by(&self.principal, self.origin, &model.name);
+        NewModelUse { tokens, cost, ..new }
     }
 
     async fn refuse(&self, model: &MeteredModel) -> Result<Option<String>, JournalError> {

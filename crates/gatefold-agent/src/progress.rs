@@ -1,13 +1,14 @@
 //! How far an answer came, and why it came no further.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use gatefold_dispatch::UsedTokens;
-use gatefold_model::{Delta, ModelError};
+use gatefold_model::{Delta, ModelAnswer, ModelError, TryWatcher};
 
 use crate::AgentEvent;
-use crate::estimate::tokens_of;
+use crate::estimate::{tokens_of, used_tokens};
 
 /// Why a model gave no answer.
 pub(crate) enum AnswerFailure {
@@ -35,16 +36,27 @@ impl From<AnswerFailure> for AgentEvent {
 /// How far an answer came. It outlives the answer's own future, so that one which is dropped counts.
 #[derive(Default)]
 pub(crate) struct AnswerProgress {
-    /// The place of the model that answers, and one more; 0 before any does.
-    answering: AtomicUsize,
+    /// The place of the model that is asked or answers, and one more; 0 while none is.
+    current: AtomicUsize,
+    /// The places of those that may have worked on a try that failed, at most a few for each model.
+    failed: Mutex<Vec<usize>>,
     bytes: AtomicUsize,
 }
 
-impl AnswerProgress {
-    pub(crate) fn begin(&self, place: usize) {
-        self.answering.store(place + 1, Ordering::Relaxed);
+impl TryWatcher for AnswerProgress {
+    fn on_try(&self, place: usize) {
+        self.current.store(place + 1, Ordering::Relaxed);
     }
 
+    fn on_failure(&self, place: usize, error: &ModelError) {
+        self.current.store(0, Ordering::Relaxed);
+        if !error.is_free() {
+            self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+        }
+    }
+}
+
+impl AnswerProgress {
     pub(crate) fn note(&self, delta: &Delta) {
         let (Delta::Text(text)
         | Delta::Thinking(text)
@@ -53,18 +65,21 @@ impl AnswerProgress {
         self.bytes.fetch_add(text.len(), Ordering::Relaxed);
     }
 
-    pub(crate) fn place(&self) -> Option<usize> {
-        self.answering.load(Ordering::Relaxed).checked_sub(1)
-    }
-
-    /// What an answer took that never became whole. None if no model can have begun it.
-    pub(crate) fn used_tokens(&self, prompt: u64, failure: &AnswerFailure) -> Option<UsedTokens> {
-        if let (None, AnswerFailure::Model(error)) = (self.place(), failure)
-            && error.is_free()
-        {
-            return None;
+    /// What each model took, by its place: a prompt for each failed try, and at the end the answer, also one
+    /// that never became whole. Nothing if no model can have begun.
+    pub(crate) fn uses(
+        &self,
+        prompt: u64,
+        answer: Option<&ModelAnswer>,
+    ) -> Vec<(usize, UsedTokens)> {
+        let guess = |output| UsedTokens { input: prompt, output, cached: 0, is_estimated: true };
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut uses: Vec<_> = failed.iter().map(|place| (*place, guess(0))).collect();
+        if let Some(place) = self.current.load(Ordering::Relaxed).checked_sub(1) {
+            let cut_off = || guess(tokens_of(self.bytes.load(Ordering::Relaxed)));
+            let tokens = answer.map_or_else(cut_off, |answer| used_tokens(answer, prompt));
+            uses.push((place, tokens));
         }
-        let output = tokens_of(self.bytes.load(Ordering::Relaxed));
-        Some(UsedTokens { input: prompt, output, cached: 0, is_estimated: true })
+        uses
     }
 }

@@ -36,7 +36,7 @@ pub use intent::IntentDisclosure;
 pub use namespace::NamespaceDisclosure;
 pub use pinned::Pins;
 pub use rehearsal::{Rehearsal, rehearse, typical_tools};
-pub use selection::{SelectedDisclosure, SelectionLimits};
+pub use selection::{CHOSEN_TOOLS, SelectedDisclosure, SelectionLimits};
 pub use shortened::{PreviewPlace, StructuredContent, result_text, separate_text, with_preview};
 pub use surface::{
     ClientLimits, Disclosure, Reply, SearchAnswer, Step, Surface, TOOLS_LIMIT, ToolSurface,

@@ -40,8 +40,8 @@ const LOADED_TOKENS: usize = 8_000;
 const ENUM_NAMES: usize = 1_000;
 const FEW_NAMES: usize = 250;
 const ENUM_CHARS: usize = 15_000;
-/// The room at the top level beside `request_tools` and `execute_tool`.
-const ROOM: usize = TOOLS_LIMIT - 2;
+/// The most chosen tools at the top level: there is room for `request_tools` and `execute_tool` beside them.
+pub const CHOSEN_TOOLS: usize = TOOLS_LIMIT - 2;
 
 const DESCRIPTION: &str =
     "Load additional tools into the current session.\nAvailable tools not yet loaded:";
@@ -147,10 +147,17 @@ impl SelectedDisclosure {
         let always: Vec<_> = own.into_iter().map(str::to_owned).chain(pinned).collect();
         let is_always: BTreeSet<&str> = always.iter().map(String::as_str).collect();
         let loaded = self.loaded.iter().chain(view.registered().iter()).cloned();
+        // A loop keeps what it is shown, and has room for what is away and may come back.
+        let is_away = |name: &&String| !at_the_top.contains(name.as_str());
+        let away = match self.loading {
+            Loading::IntoAnswers => 0,
+            Loading::IntoList => view.registered().iter().filter(is_away).count(),
+        };
+        let room = CHOSEN_TOOLS.saturating_sub(away);
         // What the model asked for comes before what somebody pinned, if there is no room for both.
         let mut kept = BTreeSet::new();
         for name in loaded.chain(always.iter().cloned()) {
-            if kept.len() < ROOM && at_the_top.contains(name.as_str()) {
+            if kept.len() < room && at_the_top.contains(name.as_str()) {
                 kept.insert(name);
             }
         }
@@ -162,7 +169,7 @@ impl SelectedDisclosure {
         let ranked = self.ranked(view, tools, &at_the_top);
         let chosen: Vec<_> = ranked.filter(is_choice).take(self.limits.most).collect();
         for name in chosen {
-            if kept.len() < ROOM {
+            if kept.len() < room {
                 kept.insert(name);
             }
         }
@@ -194,24 +201,13 @@ impl SelectedDisclosure {
 
     /// The schemas of tools that are not shown: of those that there are, and that one answer holds.
     fn load(&self, view: &View, arguments: &RawValue) -> Result<Step, UsageError> {
-        let arguments = Arguments::parse(REQUEST, arguments)?;
-        arguments.only(&["tool_names"])?;
-        let names = arguments.texts("tool_names")?.filter(|names| !names.is_empty());
-        let names = names.ok_or_else(|| {
-            UsageError::new(format!(
-                "Missing parameter 'tool_names' of {REQUEST}. Name tools that it lists."
-            ))
-        })?;
-        if names.len() > MOST_NAMES {
-            return Err(UsageError::new(format!(
-                "{REQUEST} takes at most {MOST_NAMES} names at a time."
-            )));
-        }
+        let names = names_in(arguments)?;
         let Selection { shown, rest, .. } = self.select(view, ClientLimits::default());
         let all: BTreeMap<&str, &ToolSurface> =
             shown.iter().chain(&rest).map(|tool| (tool.name.as_str(), tool)).collect();
         let (mut found, mut loaded) = (Vec::new(), Vec::new());
         let (mut unknown, mut left, mut left_out) = (Vec::new(), LOADED_TOKENS, Vec::new());
+        let (mut listed, mut without_room) = (self.loop_list(view, &shown), Vec::new());
         for name in &names {
             let Some(tool) = all.get(name.trim()) else {
                 let near = did_you_mean(nearest_texts(name, all.keys().copied()));
@@ -226,16 +222,38 @@ impl SelectedDisclosure {
                 left_out.push(tool.name.as_str());
                 continue;
             }
+            if !has_room(&mut listed, &tool.name) {
+                without_room.push(tool.name.as_str());
+                continue;
+            }
             left = left.saturating_sub(tokens);
             found.push(tool.definition.get());
             loaded.push(tool.name.clone());
         }
-        if found.is_empty() {
+        if found.is_empty() && without_room.is_empty() {
             let unknown = unknown.join(" ");
             return Err(UsageError::new(format!("{unknown} {REQUEST} lists what it can load.")));
         }
+        let left_out: Vec<_> = [
+            (left_out, "too long to be given at once. Ask again."),
+            (
+                without_room,
+                "your list of tools is full, and none leaves it. Work with those in it.",
+            ),
+        ]
+        .into_iter()
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, reason)| format!("{}: {reason}", names.join(", ")))
+        .collect();
         let reply = self.loaded_reply(&found, &loaded, &unknown, &left_out);
         Ok(Step::Loaded(reply, loaded))
+    }
+
+    /// The names in a loop's list, to which others come. None where the list stays as it is.
+    fn loop_list<'a>(&self, view: &'a View, shown: &'a [ToolSurface]) -> Option<BTreeSet<&'a str>> {
+        let shown = shown.iter().map(|tool| tool.name.as_str());
+        let names = || view.registered().iter().map(String::as_str).chain(shown).collect();
+        (self.loading == Loading::IntoList).then(names)
     }
 
     /// The answer to a call that has loaded tools: with their definitions, unless the list has them.
@@ -244,7 +262,7 @@ impl SelectedDisclosure {
         definitions: &[&str],
         loaded: &[String],
         unknown: &[String],
-        left_out: &[&str],
+        left_out: &[String],
     ) -> Reply {
         let (key, list, note) = match self.loading {
             Loading::IntoAnswers => {
@@ -260,10 +278,9 @@ impl SelectedDisclosure {
         };
         let list = format!("[{list}]");
         let unknown = (!unknown.is_empty()).then(|| json_text(&unknown.join(" ")));
-        let left_out = (!left_out.is_empty()).then(|| {
-            json_text(&format!("{}: too long to be given at once. Ask again.", left_out.join(", ")))
-        });
-        let fields = [(key, list.as_str()), ("note", note.as_str())].into_iter();
+        let left_out = (!left_out.is_empty()).then(|| json_text(&left_out.join(" ")));
+        let note = (!loaded.is_empty()).then_some(("note", note.as_str()));
+        let fields = [(key, list.as_str())].into_iter().chain(note);
         let fields = fields.chain(unknown.as_deref().map(|own| ("not_loaded", own)));
         let fields = fields.chain(left_out.as_deref().map(|own| ("left_out", own)));
         Reply::text(&object_text(fields))
@@ -298,6 +315,31 @@ impl SelectedDisclosure {
         let through = tool.and_then(|tool| self.inner.reached_through(view, tool).pop());
         through.and_then(|name| ToolName::parse(&name).ok()).unwrap_or_else(|| called.clone())
     }
+}
+
+/// The names in a call of `request_tools`.
+fn names_in(arguments: &RawValue) -> Result<Vec<String>, UsageError> {
+    let arguments = Arguments::parse(REQUEST, arguments)?;
+    arguments.only(&["tool_names"])?;
+    let names = arguments.texts("tool_names")?.filter(|names| !names.is_empty());
+    let names = names.ok_or_else(|| {
+        UsageError::new(format!(
+            "Missing parameter 'tool_names' of {REQUEST}. Name tools that it lists."
+        ))
+    })?;
+    if names.len() > MOST_NAMES {
+        return Err(UsageError::new(format!(
+            "{REQUEST} takes at most {MOST_NAMES} names at a time."
+        )));
+    }
+    Ok(names)
+}
+
+/// Whether a tool has room in a loop's list, where there is one. It is in it then.
+fn has_room<'a>(listed: &mut Option<BTreeSet<&'a str>>, name: &'a str) -> bool {
+    listed.as_mut().is_none_or(|listed| {
+        listed.contains(name) || (listed.len() < CHOSEN_TOOLS && listed.insert(name))
+    })
 }
 
 fn request_tools(rest: &[ToolSurface]) -> ToolSurface {

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gatefold_disclose::TOOLS_LIMIT;
+use gatefold_disclose::CHOSEN_TOOLS;
 use tokio::sync::watch;
 
 /// The most tools that one session has registered. One more takes the place of the one that was found
 /// longest ago.
 pub const REGISTERED_TOOLS: usize = 32;
 
-/// The most tools that one loop keeps: as many as a model takes at all. One more is not kept, since none may go from
+/// The most tools that one loop keeps: as many as its disclosure shows. One more is not kept, since none may go from
 /// the beginning of a prompt.
-const LOOP_TOOLS: usize = TOOLS_LIMIT;
+const LOOP_TOOLS: usize = CHOSEN_TOOLS;
 
 /// The tools that a session has found or loaded so far, by their names at the top level.
 ///
@@ -74,10 +74,7 @@ impl FoundTools {
     fn add(&mut self, names: impl IntoIterator<Item = String>, keeper: ToolKeeper) -> bool {
         for name in names {
             if let ToolKeeper::Loop = keeper {
-                if self.recent.len() == LOOP_TOOLS {
-                    break;
-                }
-                if !self.recent.contains(&name) {
+                if self.recent.len() < LOOP_TOOLS && !self.recent.contains(&name) {
                     self.recent.push_back(name);
                 }
                 continue;

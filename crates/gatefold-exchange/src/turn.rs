@@ -7,7 +7,8 @@ use gatefold_core::{
     call_text, with_calls,
 };
 use gatefold_disclose::{
-    Names, Rehearsal, Reply, Step, StructuredContent, TopLevelCall, UsageError, rehearse,
+    Names, Rehearsal, Reply, SelectedDisclosure, Step, StructuredContent, TopLevelCall, UsageError,
+    rehearse,
 };
 use gatefold_dispatch::{Caller, Counters, Discovery, PinnedTurn};
 use serde_json::value::RawValue;
@@ -113,7 +114,9 @@ impl Turn {
     pub fn keep_shown(&self) {
         if let Some(kept) = self.audience.keeping() {
             let lists = self.lists();
-            kept.add(lists.surface().tools.iter().map(|tool| tool.name.clone()));
+            let names = lists.surface().tools.iter().map(|tool| &tool.name);
+            // What loads others stands beside what is chosen, and takes no room of it.
+            kept.add(names.filter(|name| *name != SelectedDisclosure::LOADER).cloned());
         }
     }
 

@@ -12,12 +12,12 @@ use url::Url;
 
 use crate::halves::SplitPairs;
 use crate::json_mode::{self, Constraint};
-use crate::retry::Tries;
+use crate::retry::{Asking, Tries};
 use crate::stream::clean;
 use crate::wire::{authorization, error_words};
 use crate::{
     AnswerSchema, Fields, ModelAnswer, ModelError, ModelRequest, ModelSpec, ModelStream, Origin,
-    Target, TokenUsage, ToolCalls, ToolChoice, Wire,
+    Target, TokenUsage, ToolCalls, ToolChoice, TryWatcher, Wire,
 };
 
 /// The largest answer that comes whole, in bytes.
@@ -79,8 +79,9 @@ impl ModelClient {
     ) -> Result<ModelAnswer, ModelError> {
         check(&request)?;
         let mut model = self;
+        let asking = Asking { place: 0, deadline, watcher: &() };
         loop {
-            let answer = model.ask_own(&request, deadline).await;
+            let answer = model.ask_own(&request, asking).await;
             match (answer, &model.fallback) {
                 (Err(error), Some(fallback)) if error.allows_fallback() => model = fallback,
                 (answer, _) => return answer,
@@ -96,25 +97,28 @@ impl ModelClient {
         request: ModelRequest<'_>,
         deadline: Instant,
     ) -> Result<ModelStream, ModelError> {
-        self.stream_among(request, deadline, |_| true).await.map(|(_, stream)| stream)
+        self.stream_among(request, deadline, |_| true, &()).await
     }
 
-    /// The same, of those models alone that are open. They are counted from 0, the model itself; the number
-    /// of the one that answers comes back.
+    /// The same, of those models alone that are open. They are counted from 0, the model itself. Somebody sees
+    /// each try; the last one that they see begin is the one that answers.
     pub async fn stream_among(
         &self,
         request: ModelRequest<'_>,
         deadline: Instant,
         is_open: impl Fn(usize) -> bool,
-    ) -> Result<(usize, ModelStream), ModelError> {
+        watcher: &dyn TryWatcher,
+    ) -> Result<ModelStream, ModelError> {
         check(&request)?;
         let chain = std::iter::successors(Some(self), |model| model.fallback.as_deref());
         let mut failure = ModelError::NoneOpen;
         for (place, model) in chain.enumerate().filter(|(place, _)| is_open(*place)) {
-            match model.stream_own(&request, deadline).await {
-                Ok(stream) => return Ok((place, stream)),
-                Err(error) if error.allows_fallback() => failure = error,
-                Err(error) => return Err(error),
+            match model.stream_own(&request, Asking { place, deadline, watcher }).await {
+                // Nobody is asked for whom no time is left.
+                Err(error) if error.allows_fallback() && Instant::now() < deadline => {
+                    failure = error;
+                }
+                result => return result,
             }
         }
         Err(failure)
@@ -147,42 +151,42 @@ impl ModelClient {
     async fn ask_own(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelAnswer, ModelError> {
         if !self.writes_calls(request) {
-            match self.ask_natively(request, deadline).await {
+            match self.ask_natively(request, asking).await {
                 Err(error) if self.learns_that_calls_lack(&error, request) => {}
                 answer => return answer,
             }
         }
-        self.ask_in_json(request, deadline).await
+        self.ask_in_json(request, asking).await
     }
 
     async fn stream_own(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelStream, ModelError> {
         if !self.writes_calls(request) {
-            match self.stream_natively(request, deadline).await {
+            match self.stream_natively(request, asking).await {
                 Err(error) if self.learns_that_calls_lack(&error, request) => {}
                 stream => return stream,
             }
         }
         // Nobody should watch JSON being written.
-        let answer = self.ask_in_json(request, deadline).await?;
+        let answer = self.ask_in_json(request, asking).await?;
         Ok(ModelStream::whole(&self.spec.model, answer))
     }
 
     async fn ask_natively(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelAnswer, ModelError> {
         let body = self.encode(request, false);
-        let mut tries = Tries::new(deadline);
+        let mut tries = Tries::begin(asking);
         loop {
-            match self.ask_once(&body, deadline).await {
+            match self.ask_once(&body, asking.deadline).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => tries.wait(error).await?,
             }
@@ -192,12 +196,12 @@ impl ModelClient {
     async fn stream_natively(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelStream, ModelError> {
         let body = self.encode(request, true);
-        let mut tries = Tries::new(deadline);
+        let mut tries = Tries::begin(asking);
         loop {
-            match self.stream_once(&body, deadline).await {
+            match self.stream_once(&body, asking.deadline).await {
                 Ok(stream) => return Ok(stream),
                 Err(error) => tries.wait(error).await?,
             }
@@ -291,29 +295,35 @@ impl ModelClient {
     async fn ask_in_json(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelAnswer, ModelError> {
         let mut history = json_mode::in_texts(request.history);
         if request.tool_choice == ToolChoice::None {
             let plain = ModelRequest { history: &history, tools: &[], ..*request };
-            return self.ask_natively(&plain, deadline).await;
+            return self.ask_natively(&plain, asking).await;
         }
         let system = json_mode::system(request);
-        let mut usage: Option<TokenUsage> = None;
+        // What an answer took that could not be read, and why not.
+        let mut unread: Option<(TokenUsage, ModelError)> = None;
         loop {
             let in_texts = ModelRequest { system: &system, history: &history, ..*request };
-            let answer = self.ask_constrained(&in_texts, deadline).await?;
-            let is_second = usage.is_some();
-            let sum = usage.map_or(answer.usage, |first| first.plus(answer.usage));
-            usage = Some(sum);
-            match json_mode::read(answer.clone(), request) {
-                Ok(answer) => return Ok(ModelAnswer { usage: sum, ..answer }),
-                Err(fault) if is_second => return Err(ModelError::Unreadable { fault }),
-                Err(fault) => {
-                    json_mode::push(&mut history, answer.message);
-                    history.say(json_mode::repair(&fault));
-                }
+            let fail_unread = |(_, error): &(TokenUsage, ModelError)| asking.fail(error);
+            let answer = self.ask_constrained(&in_texts, asking).await;
+            let answer = answer.inspect_err(|_| unread.iter().for_each(fail_unread))?;
+            let usage = unread.as_ref().map_or(answer.usage, |(first, _)| first.plus(answer.usage));
+            let fault = match json_mode::read(answer.clone(), request) {
+                Ok(answer) => return Ok(ModelAnswer { usage, ..answer }),
+                Err(fault) => fault,
+            };
+            let error = ModelError::Unreadable { fault: fault.clone() };
+            if unread.is_some() {
+                unread.iter().for_each(fail_unread);
+                asking.fail(&error);
+                return Err(error);
             }
+            json_mode::push(&mut history, answer.message);
+            history.say(json_mode::repair(&fault));
+            unread = Some((usage, error));
         }
     }
 
@@ -321,7 +331,7 @@ impl ModelClient {
     async fn ask_constrained(
         &self,
         request: &ModelRequest<'_>,
-        deadline: Instant,
+        asking: Asking<'_>,
     ) -> Result<ModelAnswer, ModelError> {
         loop {
             let place = self.constraint.load(Ordering::Relaxed);
@@ -330,7 +340,7 @@ impl ModelClient {
             let name = json_mode::SCHEMA_NAME;
             let schema = schema.as_ref().map(|schema| AnswerSchema { name, schema });
             let text = ModelRequest { tools: &[], schema, ..*request };
-            match self.ask_natively(&text, deadline).await {
+            match self.ask_natively(&text, asking).await {
                 Err(ModelError::Refused { status, words })
                     if constraint != Constraint::None && is_about_schema(status, &words) =>
                 {

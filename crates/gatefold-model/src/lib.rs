@@ -42,6 +42,7 @@ pub use message::{
     AssistantMessage, AssistantPart, ContentError, Image, Origin, ToolCall, UserMessage, UserPart,
 };
 pub use request::{AnswerSchema, ModelRequest, ToolChoice, ToolDefinition};
+pub use retry::TryWatcher;
 pub use short_form::{ShortForm, ShortFormError};
 pub use spec::{ModelSpec, ToolCalls};
 pub use sse::{EventTooLarge, SseDecoder, SseEvent};

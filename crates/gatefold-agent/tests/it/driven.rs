@@ -54,7 +54,10 @@ pub(crate) fn client(model: &ScriptedModel, api: Api) -> ModelClient {
 }
 
 pub(crate) fn client_at(url: &str, api: Api) -> ModelClient {
-    let spec = ModelSpec::new(api, url.parse().unwrap(), "scripted");
+    client_of(ModelSpec::new(api, url.parse().unwrap(), "scripted"))
+}
+
+pub(crate) fn client_of(spec: ModelSpec) -> ModelClient {
     let settings = Settings { read_timeout: Some(spec.timeout), ..Settings::default() };
     let egress = Egress::new(settings).unwrap().without_proxies();
     ModelClient::new(egress.client_for(Reach::any()), spec).unwrap()

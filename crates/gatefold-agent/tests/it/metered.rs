@@ -1,6 +1,7 @@
 //! Runs whose answers are counted: by budgets of runs, by those of people, and in the ledger.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use gatefold_agent::{
@@ -9,15 +10,15 @@ use gatefold_agent::{
 };
 use gatefold_core::{Cost, Principal, UserId};
 use gatefold_dispatch::{ModelLedger, UseOrigin};
-use gatefold_model::{Api, ModelClient};
+use gatefold_model::{Api, ModelClient, ModelSpec, ToolCalls};
 use gatefold_store::{Store, StoreOptions};
-use gatefold_testkit::model::{ModelTurn, Move, ScriptedModel, StreamEnd};
+use gatefold_testkit::model::{ModelTurn, Move, ScriptedModel, StreamEnd, TurnOutcome};
 use serde_json::json;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::asking;
-use crate::driven::{SlowEcho, calling, client, client_at};
+use crate::driven::{SlowEcho, calling, client, client_at, client_of};
 
 /// 1 for a million of the prompt, of which what is cached costs a tenth, and 10 for a million of answers.
 const PRICE: TokenPrice =
@@ -200,6 +201,86 @@ async fn a_fallback_with_something_left_answers_for_a_model_that_is_spent() {
     assert!(matches!(ended.end_state(), Some(RunEnd::Failed { .. })), "{ended:?}");
     assert_eq!(other.requests().len(), asked + 1);
     assert_eq!(ledger.spent("ann", "failing").await, (0, 0, 0));
+}
+
+/// A client that waits for an answer only so long.
+fn hasty(model: &ScriptedModel) -> ModelClient {
+    let spec = ModelSpec::new(Api::OpenAiChat, model.url().parse().unwrap(), "scripted");
+    client_of(ModelSpec { timeout: Duration::from_millis(200), ..spec })
+}
+
+#[tokio::test]
+async fn a_try_that_a_model_may_have_worked_on_counts_whoever_answers_in_the_end() {
+    let (ledger, open) = (Ledger::open().await, SpendingLimit::default());
+    let silent = ScriptedModel::start(|_| Move::Hang);
+    let models = |user| ledger.meter(user, &[named("silent", open), named("other", open)]);
+
+    let answering = ScriptedModel::start(|_| Move::say("I."));
+    let chain = hasty(&silent).with_fallback(client(&answering, Api::OpenAiChat));
+    let ended = run(&chain, models("ann"), RunLimits::default()).await;
+    assert_eq!(ended.answer().as_deref(), Some("I."));
+    let (all, estimated, cost) = ledger.spent("ann", "silent").await;
+    assert!(all > 0 && all == estimated && cost > 0, "{all} {estimated} {cost}");
+    assert_eq!(ledger.spent("ann", "other").await, (100, 0, 64));
+    // A day that is spent by such tries is spent.
+    let strict = ledger.meter("ann", &[named("silent", tokens(1))]);
+    let ended = run(&hasty(&silent), strict, RunLimits::default()).await;
+    assert!(matches!(ended.end_state(), Some(RunEnd::DaySpent { .. })), "{ended:?}");
+
+    // The last one refuses for nothing, which does not take back what the first one did.
+    let refusing = ScriptedModel::start(|_| Move::Fail("401 Unauthorized", "", "{}"));
+    let chain = hasty(&silent).with_fallback(client(&refusing, Api::OpenAiChat));
+    run(&chain, models("bob"), RunLimits::default()).await;
+    assert_eq!(ledger.spent("bob", "silent").await, (all, all, cost));
+    assert_eq!(ledger.spent("bob", "other").await, (0, 0, 0));
+
+    // One that refused for nothing has none of what is stopped at the next.
+    let busy = ScriptedModel::start(|_| {
+        Move::Fail("429 Too Many Requests", "retry-after: 9999\r\n", "{}")
+    });
+    let chain = client(&busy, Api::OpenAiChat).with_fallback(client(&silent, Api::OpenAiChat));
+    let limits = RunLimits { turn: Duration::from_millis(300), ..RunLimits::default() };
+    let meter = ledger.meter("cid", &[named("busy", open), named("silent", open)]);
+    run(&chain, meter, limits).await;
+    assert_eq!(ledger.spent("cid", "busy").await, (0, 0, 0));
+    assert_eq!(ledger.spent("cid", "silent").await, (all, all, cost));
+}
+
+#[tokio::test]
+async fn a_try_that_is_made_again_counts_too() {
+    let ledger = Ledger::open().await;
+    let tries = AtomicUsize::new(0);
+    let model = ScriptedModel::start(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
+        0 => Move::Turn(ModelTurn { outcome: TurnOutcome::Nothing, ..ModelTurn::default() }),
+        _ => Move::say("I."),
+    });
+    let meter = ledger.meter("ann", &[named("fast", SpendingLimit::default())]);
+    let tools = SlowEcho::taking(Duration::ZERO);
+    let (client, budget) = (client(&model, Api::OpenAiChat), Budget::unlimited());
+    let driver = Driver::new(&client, &tools).with_meter(meter).with_budget(budget.clone());
+    let ended = driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
+    assert_eq!((ended.answer().as_deref(), model.requests().len()), (Some("I."), 2));
+    let (all, estimated, _) = ledger.spent("ann", "fast").await;
+    assert!(estimated > 0 && all == 100 + estimated, "{all} {estimated}");
+    assert_eq!(budget.spent().tokens, all);
+}
+
+#[tokio::test]
+async fn an_answer_in_json_that_cannot_be_read_counts() {
+    let (ledger, open) = (Ledger::open().await, SpendingLimit::default());
+    for user in ["ann", "bob"] {
+        let tries = AtomicUsize::new(0);
+        let model = ScriptedModel::start(move |_| match tries.fetch_add(1, Ordering::Relaxed) {
+            1 if user == "bob" => Move::Fail("401 Unauthorized", "", "{}"),
+            _ => Move::say(r#"{"tool":"subtract","arguments":{}}"#),
+        });
+        let spec = ModelSpec::new(Api::OpenAiChat, model.url().parse().unwrap(), "scripted");
+        let asked = client_of(ModelSpec { tool_calls: ToolCalls::Json, ..spec });
+        run(&asked, ledger.meter(user, &[named("fast", open)]), RunLimits::default()).await;
+        assert_eq!(model.requests().len(), 2);
+    }
+    let (both, one) = (ledger.spent("ann", "fast").await.0, ledger.spent("bob", "fast").await.0);
+    assert!(one > 0 && both == 2 * one, "{both} {one}");
 }
 
 #[tokio::test]

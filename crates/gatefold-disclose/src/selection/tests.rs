@@ -227,6 +227,45 @@ fn a_loop_keeps_what_it_was_shown_and_has_no_tool_that_runs_others() {
 }
 
 #[test]
+fn a_loop_whose_list_is_full_is_told_so_and_shown_what_it_keeps() {
+    let full = TOOLS_LIMIT - 2;
+    let names = |range: std::ops::Range<usize>| -> Vec<String> {
+        range.map(|at| format!("many__search_{at:04}")).collect()
+    };
+    let chosen = selected(flat(), "find out what is new").for_loop();
+    let shown = |view: &View| -> BTreeSet<String> {
+        let surface = chosen.surface(view, &ClientLimits::default());
+        surface.tools.into_iter().map(|tool| tool.name).filter(|name| name != REQUEST).collect()
+    };
+    let load = |view: &View| {
+        let arguments = serde_json::json!({ "tool_names": names(100..103) }).to_string();
+        let arguments = RawValue::from_string(arguments).unwrap();
+        let step = chosen.interpret(view, &ToolName::parse(REQUEST).unwrap(), &arguments);
+        let Ok(Step::Loaded(reply, loaded)) = step else { panic!("{step:?}") };
+        let block: Value = serde_json::from_str(reply.content[0].get()).unwrap();
+        (block["text"].as_str().unwrap().to_owned(), loaded)
+    };
+    let crowd = crowd(300, 20);
+    let with = |registered: Vec<String>| crowd.clone().with_registered(registered.into());
+    let best: Vec<_> = shown(&crowd).into_iter().collect();
+    let kept = [best.clone(), names(180..298)].concat();
+    assert_eq!((best.len(), kept.len()), (6, full - 2));
+    let (told, loaded) = load(&with(kept.clone()));
+    assert_eq!(loaded, names(100..102));
+    assert_snapshot!(told, @r#"{"loaded":["many__search_0100","many__search_0101"],"note":"They are among your tools now. Call them by their names.","left_out":"many__search_0102: your list of tools is full, and none leaves it. Work with those in it."}"#);
+    let view = with([kept, loaded].concat());
+    let all: BTreeSet<_> = view.registered().iter().cloned().collect();
+    assert_eq!(shown(&view), all);
+    let (told, loaded) = load(&view);
+    assert_eq!(loaded, names(100..102), "it has them");
+    assert!(told.contains("many__search_0102: your list of tools is full"), "{told}");
+
+    // What is away and may come back keeps its room.
+    let away = ["gone__1", "gone__2", "gone__3", "gone__4"].map(str::to_owned).to_vec();
+    assert_eq!(shown(&with([away, names(180..300)].concat())).len(), full - 4);
+}
+
+#[test]
 fn a_loop_always_has_the_tools_for_whole_kinds() {
     let limits = SelectionLimits { threshold: 1, most: 1 };
     let chosen = SelectedDisclosure::new(typed(), "move the mail", limits, Pins::default());

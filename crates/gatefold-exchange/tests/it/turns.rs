@@ -1,9 +1,12 @@
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use gatefold_catalog::{Request, View};
 use gatefold_core::{AgentId, CallError, ClientName, Outcome, Principal, ToolName, UserId};
-use gatefold_disclose::{ClientLimits, Disclosure, Gateway, Reply, Step, Surface, UsageError};
+use gatefold_disclose::{
+    ClientLimits, Disclosure, Gateway, Reply, Step, Surface, TOOLS_LIMIT, UsageError,
+};
 use gatefold_dispatch::Caller;
 use gatefold_exchange::{
     AgentProfile, AgentProfiles, Audience, CallObserver, ClientProfile, ClientProfiles,
@@ -245,4 +248,40 @@ async fn what_changes_after_an_audience_was_resolved_counts_for_its_next_turn() 
     assert!(exchange.turn(&audience, someone("ann")).is_some());
     exchange.set_agents(AgentProfiles::default());
     assert!(exchange.turn(&audience, someone("ann")).is_none(), "it is gone");
+}
+
+#[tokio::test]
+async fn what_a_loop_is_said_to_have_loaded_is_among_its_tools_up_to_the_last() {
+    let world = World::with_tools(200);
+    let exchange = Exchange::new(world.dispatcher.clone(), standard());
+    let audience = exchange.audience(Scope::Everything, Some("flat")).unwrap().in_loop();
+    let audience = audience.for_request("echo");
+    let next_turn = || {
+        let turn = exchange.turn(&audience, someone("ann")).unwrap();
+        turn.keep_shown();
+        turn
+    };
+    let listed = |turn: &Turn| -> BTreeSet<String> {
+        turn.lists().surface().tools.iter().map(|tool| tool.name.clone()).collect()
+    };
+    let mut before = BTreeSet::new();
+    let mut has_room = true;
+    for first in (0..200).step_by(20) {
+        let turn = next_turn();
+        assert!(before.is_subset(&listed(&turn)), "none goes");
+        before = listed(&turn);
+        let number = |at| format!("up__archive_linked_invoice_{at}");
+        let names: Vec<_> = (first..first + 20).map(number).collect();
+        let arguments = serde_json::json!({ "tool_names": names }).to_string();
+        let told = text(call(&turn, "request_tools", &arguments).await);
+        let block: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let told = block["text"].as_str().unwrap();
+        let answer: serde_json::Value = serde_json::from_str(told).unwrap();
+        let loaded: Vec<String> = serde_json::from_value(answer["loaded"].clone()).unwrap();
+        before.extend(loaded);
+        has_room = answer.get("left_out").is_none();
+    }
+    let last = listed(&next_turn());
+    assert!(before.is_subset(&last) && !has_room, "{last:?}");
+    assert_eq!(last.len(), TOOLS_LIMIT - 1, "the room of `execute_tool` stays free");
 }
