@@ -33,12 +33,15 @@ impl From<AnswerFailure> for AgentEvent {
     }
 }
 
+/// The most failed tries of one request that count: four for each of sixteen models.
+const FAILED_TRIES: usize = 64;
+
 /// How far an answer came. It outlives the answer's own future, so that one which is dropped counts.
 #[derive(Default)]
 pub(crate) struct AnswerProgress {
     /// The place of the model that is asked or answers, and one more; 0 while none is.
     current: AtomicUsize,
-    /// The places of those that may have worked on a try that failed, at most a few for each model.
+    /// The places of those that may have worked on a try that failed, at most [`FAILED_TRIES`].
     failed: Mutex<Vec<usize>>,
     bytes: AtomicUsize,
 }
@@ -51,7 +54,10 @@ impl TryWatcher for AnswerProgress {
     fn on_failure(&self, place: usize, error: &ModelError) {
         self.current.store(0, Ordering::Relaxed);
         if !error.is_free() {
-            self.failed.lock().unwrap_or_else(PoisonError::into_inner).push(place);
+            let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if failed.len() < FAILED_TRIES {
+                failed.push(place);
+            }
         }
     }
 }
