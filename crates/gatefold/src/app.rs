@@ -13,6 +13,7 @@ mod encoder;
 mod learning;
 mod loop_tools;
 mod observer;
+mod own_source;
 mod patterns;
 mod people;
 mod restart;

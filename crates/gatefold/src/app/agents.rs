@@ -5,22 +5,18 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use gatefold_agent::{AgentModel, AgentModels, AgentSource, CallableAgent, RunLimits};
-use gatefold_catalog::{GroupRules, address};
+use gatefold_catalog::address;
 use gatefold_core::{AgentId, Clock, Digest, EntryKind, Hints, Principal, Target, ToolId};
-use gatefold_dispatch::{
-    IdentityScope, ModelLedger, Source, SourceSetup, StatelessAdapter, StatelessSettings,
-};
+use gatefold_dispatch::{ModelLedger, Source, SourceSetup};
 use gatefold_exchange::{Disclosures, Exchange};
 
+use super::own_source;
 use super::sources::SourceFactory;
 use crate::config::{AgentConfig, Config, agents_domain};
 use crate::models::agent_model;
 
 /// What a model reads about the domain.
 const DESCRIPTION: &str = "Other agents, to have tasks done by";
-
-/// How long it may take to say what it offers, which it knows.
-const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How much longer a call may take than an agent's run, for its last answer.
 const LAST_ANSWER: Duration = Duration::from_mins(3);
@@ -89,27 +85,15 @@ impl CallableAgents {
         let current = same.unwrap_or_else(|| self.build(agents, factory));
         let source = current.source.clone();
         *built = Some(current);
-        Some(SourceSetup {
-            source,
-            kind: AgentSource::KIND,
-            description: Some(DESCRIPTION.to_owned()),
-            aliases: Vec::new(),
-            groups: GroupRules::default(),
-            identity: IdentityScope::Shared,
-            call_deadline: Some(longest_run(config)),
-        })
+        let setup = own_source::setup(source, AgentSource::KIND, DESCRIPTION);
+        Some(SourceSetup { call_deadline: Some(longest_run(config)), ..setup })
     }
 
     fn build(&self, agents: Vec<CallableAgent>, factory: &SourceFactory) -> BuiltSource {
         self.source.set_agents(agents.clone());
-        let settings = StatelessSettings {
-            domain: agents_domain(),
-            config_digest: Digest::new([0; 32]),
-            describe_deadline: DESCRIBE_DEADLINE,
-            known: Some(Arc::new(self.source.manifest())),
-        };
-        let (manifests, clock) = (factory.manifests(), self.clock.clone());
-        let source = StatelessAdapter::new(self.source.clone(), settings, manifests, clock);
+        let (own, clock) = (self.source.clone(), self.clock.clone());
+        let manifest = own.manifest();
+        let source = own_source::build(own, agents_domain(), manifest, factory, clock);
         BuiltSource { agents, source }
     }
 }

@@ -2,22 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use gatefold_builtin::{BuiltinName, BuiltinSettings, BuiltinSource};
-use gatefold_catalog::GroupRules;
-use gatefold_core::Digest;
-use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
+use gatefold_dispatch::{Source, SourceSetup};
 
+use super::own_source;
 use super::sources::SourceFactory;
 use crate::config::kinds::BuiltinKind;
 use crate::config::{Config, builtin_domain};
 
 /// What a model reads about the domain.
 const DESCRIPTION: &str = "Tools that are always at hand";
-
-/// How long it may take to say what it offers, which it knows.
-const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub(super) struct LoopTools {
@@ -45,15 +40,7 @@ impl LoopTools {
         let current = same.unwrap_or_else(|| build(names, factory));
         let source = current.source.clone();
         *built = Some(current);
-        Some(SourceSetup {
-            source,
-            kind: BuiltinKind::NAME,
-            description: Some(DESCRIPTION.to_owned()),
-            aliases: Vec::new(),
-            groups: GroupRules::default(),
-            identity: IdentityScope::Shared,
-            call_deadline: None,
-        })
+        Some(own_source::setup(source, BuiltinKind::NAME, DESCRIPTION))
     }
 }
 
@@ -62,12 +49,7 @@ fn build(names: BTreeSet<BuiltinName>, factory: &SourceFactory) -> LoopSource {
     let settings = BuiltinSettings { names: names.clone(), ..BuiltinSettings::default() };
     let ports = factory.ports().builtin();
     let own = BuiltinSource::new(domain.clone(), &settings, &ports);
-    let settings = StatelessSettings {
-        domain,
-        config_digest: Digest::new([0; 32]),
-        describe_deadline: DESCRIBE_DEADLINE,
-        known: Some(Arc::new(own.manifest())),
-    };
-    let source = StatelessAdapter::new(Arc::new(own), settings, factory.manifests(), ports.clock);
+    let manifest = own.manifest();
+    let source = own_source::build(Arc::new(own), domain, manifest, factory, ports.clock);
     LoopSource { names, source }
 }

@@ -1,24 +1,20 @@
 //! Results that are too large for a model, and the source that reads them.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use gatefold_catalog::GroupRules;
-use gatefold_core::{Clock, Digest, Domain};
-use gatefold_dispatch::{IdentityScope, Source, SourceSetup, StatelessAdapter, StatelessSettings};
+use gatefold_core::{Clock, Domain};
+use gatefold_dispatch::{Source, SourceSetup};
 use gatefold_exchange::{ResultKeeper, ResultLimits, ResultSource, read_result_id};
 use gatefold_results::TokenBudget;
 use gatefold_store::Store;
 use gatefold_worker::WorkerPool;
 
+use super::own_source;
 use super::sources::SourceFactory;
 use crate::config::Config;
 
 /// What a model reads about the domain.
 const DESCRIPTION: &str = "Large results of earlier calls, to read on in";
-
-/// How long it may take to say what it offers, which it knows.
-const DESCRIBE_DEADLINE: Duration = Duration::from_secs(5);
 
 pub(super) struct KeptResults {
     keeper: Arc<ResultKeeper>,
@@ -61,27 +57,13 @@ impl KeptResults {
         let same = source.as_ref().filter(|source| *source.domain() == domain).cloned();
         let current = same.unwrap_or_else(|| self.make(domain, factory));
         *source = Some(current.clone());
-        Some(SourceSetup {
-            source: current,
-            kind: ResultSource::KIND,
-            description: Some(DESCRIPTION.to_owned()),
-            aliases: Vec::new(),
-            groups: GroupRules::default(),
-            identity: IdentityScope::Shared,
-            call_deadline: None,
-        })
+        Some(own_source::setup(current, ResultSource::KIND, DESCRIPTION))
     }
 
     fn make(&self, domain: Domain, factory: &SourceFactory) -> Arc<dyn Source> {
         let source = ResultSource::new(self.keeper.clone());
-        let settings = StatelessSettings {
-            domain,
-            config_digest: Digest::new([0; 32]),
-            describe_deadline: DESCRIBE_DEADLINE,
-            known: Some(Arc::new(ResultSource::manifest(self.clock.now()))),
-        };
-        let (manifests, clock) = (factory.manifests(), self.clock.clone());
-        StatelessAdapter::new(Arc::new(source), settings, manifests, clock)
+        let manifest = ResultSource::manifest(self.clock.now());
+        own_source::build(Arc::new(source), domain, manifest, factory, self.clock.clone())
     }
 }
 
