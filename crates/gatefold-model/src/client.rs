@@ -78,15 +78,15 @@ impl ModelClient {
         deadline: Instant,
     ) -> Result<ModelAnswer, ModelError> {
         check(&request)?;
-        let mut model = self;
         let asking = Asking { place: 0, deadline, watcher: &() };
-        loop {
-            let answer = model.ask_own(&request, asking).await;
-            match (answer, &model.fallback) {
-                (Err(error), Some(fallback)) if error.allows_fallback() => model = fallback,
-                (answer, _) => return answer,
+        let mut failure = ModelError::NoneOpen;
+        for model in self.chain() {
+            match model.ask_own(&request, asking).await {
+                Err(error) if error.allows_fallback() => failure = error,
+                result => return result,
             }
         }
+        Err(failure)
     }
 
     /// Asks for an answer piece by piece, and waits for the first.
@@ -110,9 +110,8 @@ impl ModelClient {
         watcher: &dyn TryWatcher,
     ) -> Result<ModelStream, ModelError> {
         check(&request)?;
-        let chain = std::iter::successors(Some(self), |model| model.fallback.as_deref());
         let mut failure = ModelError::NoneOpen;
-        for (place, model) in chain.enumerate().filter(|(place, _)| is_open(*place)) {
+        for (place, model) in self.chain().enumerate().filter(|(place, _)| is_open(*place)) {
             match model.stream_own(&request, Asking { place, deadline, watcher }).await {
                 // Nobody is asked for whom no time is left.
                 Err(error) if error.allows_fallback() && Instant::now() < deadline => {
@@ -122,6 +121,11 @@ impl ModelClient {
             }
         }
         Err(failure)
+    }
+
+    /// This model, and those that answer when it fails, in their order.
+    fn chain(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |model| model.fallback.as_deref())
     }
 
     /// The models that the endpoint names. It may name none although it has some.
