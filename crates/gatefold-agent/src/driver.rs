@@ -223,8 +223,8 @@ impl<'a> Driver<'a> {
         let progress = AnswerProgress::default();
         let asked = {
             let is_open = |place| {
-                let places = metered.as_ref().map(|metered| &metered.places);
-                places.is_none_or(|places: &Vec<bool>| places.get(place) == Some(&true))
+                let open = metered.as_ref().map(|metered| metered.open_models.get(place));
+                open.is_none_or(|is_open| is_open == Some(&true))
             };
             let request = (&offer, run, tools);
             let asked = self.ask_model(request, is_open, &progress);

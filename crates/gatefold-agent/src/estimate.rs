@@ -28,11 +28,11 @@ pub(crate) fn tokens_of(bytes: usize) -> u64 {
 
 /// What a request took: as its endpoint reports it, or else about as much as its texts have. A provider that
 /// reports nothing is not free.
-pub(crate) fn used_tokens(answer: &ModelAnswer, prompt: u64) -> UsedTokens {
+pub(crate) fn count_tokens(answer: &ModelAnswer, prompt: u64) -> UsedTokens {
     let TokenUsage { input, output, cached, reported_total, .. } = answer.usage;
     // No prompt has no tokens at all, and no answer that says something.
     let reported = |count: Option<u64>| count.filter(|count| *count > 0);
-    let guess = || tokens_of(said_bytes(&answer.message));
+    let guess = || tokens_of(answer_bytes(&answer.message));
     let (input, output, is_estimated) = match (reported(input), reported(output), reported_total) {
         (Some(input), Some(output), _) => (input, output, false),
         (Some(input), None, Some(total)) if total > input => (input, total - input, false),
@@ -55,11 +55,11 @@ pub(crate) fn written_bytes(turn: &Turn) -> usize {
     let parts = parts_of(turn).map(part_bytes).sum::<usize>();
     match turn {
         Turn::User(_) => parts,
-        Turn::Round(round) => parts + said_bytes(round.said()),
+        Turn::Round(round) => parts + answer_bytes(round.said()),
     }
 }
 
-fn said_bytes(said: &AssistantMessage) -> usize {
+fn answer_bytes(said: &AssistantMessage) -> usize {
     let part_bytes = |part: &AssistantPart| match part {
         AssistantPart::Text { text, .. } | AssistantPart::Thinking { text, .. } => text.len(),
         AssistantPart::Call(call) => match &call.arguments {
@@ -101,7 +101,7 @@ mod tests {
         let parts = vec![AssistantPart::Text { text: "x".repeat(30), raw: None }];
         let message = AssistantMessage { origin, parts, extra: Fields::default() };
         let answer = ModelAnswer { message, stop: StopReason::Done, usage };
-        let used = used_tokens(&answer, 70);
+        let used = count_tokens(&answer, 70);
         assert_eq!((used.input, used.output, used.is_estimated), expected, "{usage:?}");
     }
 

@@ -36,5 +36,5 @@ pub use price::TokenPrice;
 pub use replay::{ReplayError, fits_journal, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModel, AgentModels, AgentSource, CallableAgent};
-pub use surface_tools::{AskedBefore, ObserverOf, SurfaceTools};
+pub use surface_tools::{EarlierTurns, ObserverOf, SurfaceTools};
 pub use tools::{AgentTools, ToolOffer};

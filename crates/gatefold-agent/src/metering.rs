@@ -33,7 +33,7 @@ pub struct ModelMeter {
 pub(crate) struct MeteredRequest {
     open: OpenModelUse,
     /// Which of the models may be asked.
-    pub(crate) places: Vec<bool>,
+    pub(crate) open_models: Vec<bool>,
     began: Instant,
 }
 
@@ -58,19 +58,19 @@ impl ModelMeter {
         &self,
         prompt: u64,
     ) -> Result<Result<MeteredRequest, String>, JournalError> {
-        let mut places = Vec::with_capacity(self.models.len());
+        let mut open_models = Vec::with_capacity(self.models.len());
         let mut refusal = None;
         for model in &self.models {
             let refused = self.refuse(model).await?;
-            places.push(refused.is_none());
+            open_models.push(refused.is_none());
             // Of several, the one that the person chose.
             refusal = refusal.or(refused);
         }
-        let first = self.models.iter().zip(&places).find(|(_, is_open)| **is_open);
+        let first = self.models.iter().zip(&open_models).find(|(_, is_open)| **is_open);
         let Some((model, _)) = first else { return Ok(Err(refusal.unwrap_or_default())) };
         let tokens = UsedTokens { input: prompt, is_estimated: true, ..UsedTokens::default() };
         let open = self.ledger.begin_use(self.new_use(model, tokens)).await?;
-        Ok(Ok(MeteredRequest { open, places, began: Instant::now() }))
+        Ok(Ok(MeteredRequest { open, open_models, began: Instant::now() }))
     }
 
     /// Writes down what a request took of the models at these places, the last of which answered if any did, and

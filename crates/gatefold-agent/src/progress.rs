@@ -8,7 +8,7 @@ use gatefold_dispatch::UsedTokens;
 use gatefold_model::{Delta, ModelAnswer, ModelError, TryWatcher};
 
 use crate::AgentEvent;
-use crate::estimate::{tokens_of, used_tokens};
+use crate::estimate::{count_tokens, tokens_of};
 
 /// Why a model gave no answer.
 pub(crate) enum AnswerFailure {
@@ -83,7 +83,7 @@ impl AnswerProgress {
         let mut uses: Vec<_> = failed.iter().map(|place| (*place, guess(0))).collect();
         if let Some(place) = self.current.load(Ordering::Relaxed).checked_sub(1) {
             let cut_off = || guess(tokens_of(self.bytes.load(Ordering::Relaxed)));
-            let tokens = answer.map_or_else(cut_off, |answer| used_tokens(answer, prompt));
+            let tokens = answer.map_or_else(cut_off, |answer| count_tokens(answer, prompt));
             uses.push((place, tokens));
         }
         uses

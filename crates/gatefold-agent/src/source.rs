@@ -22,7 +22,7 @@ use serde::Deserialize;
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use crate::surface_tools::AskedBefore;
+use crate::surface_tools::EarlierTurns;
 use crate::{
     AgentLimits, AgentTools as _, Budget, Driver, MeteredModel, ModelMeter, ModelRoom, RunEnd,
     RunLimits, RunWatcher, SurfaceTools,
@@ -180,7 +180,7 @@ impl AgentSource {
             return Ok(report_failure("The agent cannot work for now. Tell the user."));
         };
         let tools = SurfaceTools::of_delegate(exchange, context, audience.told_all());
-        tools.choose_for(AskedBefore::default(), &task).await;
+        tools.choose_for(EarlierTurns::default(), &task).await;
         let watcher = DelegateWatcher { context, agent: &agent.id, calls: AtomicU64::default() };
         let Some(model) = self.models.model(&agent.id, call.principal()) else {
             return Ok(report_failure("The agent has no model that it could use. Tell the user."));

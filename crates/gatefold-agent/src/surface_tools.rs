@@ -29,21 +29,21 @@ pub struct SurfaceTools {
     turns: Turns,
     /// As it is without a request.
     audience: Audience,
-    asked: Mutex<AskedSoFar>,
+    request: Mutex<CurrentRequest>,
     caller: Caller,
     observer_of: Option<Box<ObserverOf>>,
     offered: Mutex<OfferedTools>,
 }
 
 /// What the tools are chosen for.
-struct AskedSoFar {
+struct CurrentRequest {
     audience: Audience,
     has_begun: bool,
 }
 
 /// A conversation that goes on.
 #[derive(Debug, Clone, Default)]
-pub struct AskedBefore<'t> {
+pub struct EarlierTurns<'t> {
     pub turns: &'t [ConversationTurn],
     /// Where in it a person said something; at most one for each turn. A run says something to its model, too.
     pub requests: Vec<usize>,
@@ -87,25 +87,27 @@ impl SurfaceTools {
 
     fn of(exchange: Arc<Exchange>, turns: Turns, audience: Audience, caller: Caller) -> Self {
         let audience = audience.in_loop();
-        let asked = Mutex::new(AskedSoFar { audience: audience.clone(), has_begun: false });
+        let request = Mutex::new(CurrentRequest { audience: audience.clone(), has_begun: false });
         let (observer_of, offered) = (None, Mutex::default());
-        Self { exchange, turns, audience, asked, caller, observer_of, offered }
+        Self { exchange, turns, audience, request, caller, observer_of, offered }
     }
 
     /// Has the tools chosen for what a person says now, beside those that were chosen for what was said before.
     ///
     /// Where an earlier conversation goes on, it is gone through once, so that the tools are in the order in which they
     /// came.
-    pub async fn choose_for(&self, earlier: AskedBefore<'_>, message: &UserMessage) {
-        let AskedBefore { turns, requests } = earlier;
-        let is_first = !std::mem::replace(&mut self.asked().has_begun, true);
+    pub async fn choose_for(&self, earlier: EarlierTurns<'_>, message: &UserMessage) {
+        let EarlierTurns { turns, requests } = earlier;
+        let is_first = !std::mem::replace(&mut self.request().has_begun, true);
         for (at, turn) in turns.iter().enumerate().filter(|_| is_first) {
             match turn {
-                ConversationTurn::User(message) if requests.contains(&at) => self.ask(message),
+                ConversationTurn::User(message) if requests.contains(&at) => {
+                    self.set_request(message);
+                }
                 // A note of a run's own.
                 ConversationTurn::User(_) => continue,
                 ConversationTurn::Round(round) => {
-                    let loaded = loaded_in(round);
+                    let loaded = find_loaded(round);
                     if loaded.is_empty() {
                         continue;
                     }
@@ -117,13 +119,13 @@ impl SurfaceTools {
             // Without tools there is nothing to keep.
             let _ = self.offer().await;
         }
-        self.ask(message);
+        self.set_request(message);
     }
 
-    fn ask(&self, message: &UserMessage) {
+    fn set_request(&self, message: &UserMessage) {
         let texts = message.parts().iter().filter_map(text_of);
         let request = texts.collect::<Vec<_>>().join("\n");
-        self.asked().audience = self.audience.clone().for_request(&request);
+        self.request().audience = self.audience.clone().for_request(&request);
     }
 
     /// The same, with somebody who is told of what was really called in each turn.
@@ -146,13 +148,13 @@ impl SurfaceTools {
     }
 
     /// A text of the user's that the model can be given: a long one is kept, and read on like a result.
-    pub async fn shortened_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
+    pub async fn shorten_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
         let turn = self.turn(None).await.ok_or(NothingShown)?;
-        turn.shortened_text(text, tool).await
+        turn.shorten_text(text, tool).await
     }
 
     async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
-        let audience = self.asked().audience.clone();
+        let audience = self.request().audience.clone();
         let turn = match &self.turns {
             Turns::Client(principal) => {
                 self.exchange.informed_turn(&audience, principal.clone()).await?
@@ -168,8 +170,8 @@ impl SurfaceTools {
         })
     }
 
-    fn asked(&self) -> MutexGuard<'_, AskedSoFar> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn request(&self) -> MutexGuard<'_, CurrentRequest> {
+        self.request.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn offered(&self) -> MutexGuard<'_, OfferedTools> {
@@ -226,7 +228,7 @@ impl AgentTools for SurfaceTools {
 }
 
 /// The tools that were loaded in a round, as its results say.
-fn loaded_in(round: &Round) -> Vec<String> {
+fn find_loaded(round: &Round) -> Vec<String> {
     #[derive(Deserialize)]
     struct LoadAnswer {
         loaded: Vec<String>,

@@ -17,6 +17,8 @@ use crate::raw::with_whole_pairs;
 
 mod media;
 
+pub use media::media_type;
+
 /// What an answer is about, and so which members it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnswerKind {

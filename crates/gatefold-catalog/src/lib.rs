@@ -42,7 +42,7 @@ mod twins;
 mod view;
 
 pub use address::{address, read_address};
-pub use answers::{AnswerKind, repair_answer};
+pub use answers::{AnswerKind, media_type, repair_answer};
 pub use encoder::Encoder;
 pub use entry::Entry;
 pub use gatefold_search::{Fit, Mode as SearchMode, PastIndex, PastQuery};

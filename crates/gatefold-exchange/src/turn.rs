@@ -408,12 +408,12 @@ impl Turn {
     /// preview in its place if it is too long. Its rest is kept like a result, by the name of this tool.
     ///
     /// Whoever cannot read on is given all of it, as with results.
-    pub async fn shortened_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
+    pub async fn shorten_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
         let Some(results) = &self.shared.results else { return Ok(text) };
         if self.view().find(results.limits().reader.as_str()).is_none() {
             return Ok(text);
         }
-        results.shortened_text(text, tool, self.principal()).await
+        results.shorten_text(text, tool, self.principal()).await
     }
 
     /// The error with the calls that it suggests as the client can make them. Those of tools that this principal does

@@ -146,7 +146,8 @@ const TYPES: [(&str, &[u8]); 12] = [
     ("application/zip", b"PK\x03\x04"),
 ];
 
-fn media_type(bytes: &[u8]) -> Option<&'static str> {
+/// The type that bytes begin as, of those that are known here.
+pub fn media_type(bytes: &[u8]) -> Option<&'static str> {
     let found = TYPES.iter().find(|(_, start)| bytes.starts_with(start));
     let riff = match (bytes.starts_with(b"RIFF"), bytes.get(8..12)) {
         (true, Some(b"WEBP")) => Some("image/webp"),

@@ -128,7 +128,7 @@ impl ResultKeeper {
 
     /// A text that no call gave, if a model can be given all of it, else a preview whose rest is kept
     /// under the name of this tool.
-    pub(crate) async fn shortened_text(
+    pub(crate) async fn shorten_text(
         &self,
         text: String,
         tool: ToolId,

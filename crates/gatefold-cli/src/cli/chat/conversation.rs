@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gatefold::App;
-use gatefold_agent::{AgentRun, AskedBefore, RunJournal, replay_run};
+use gatefold_agent::{AgentRun, EarlierTurns, RunJournal, replay_run};
 use gatefold_core::AgentId;
 use gatefold_dispatch::{
     DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
@@ -171,9 +171,9 @@ impl Conversation {
     }
 
     /// Its turns, and which of them the person said: a run says something to its model, too.
-    pub(super) fn asked_before(&self) -> AskedBefore<'_> {
+    pub(super) fn earlier_turns(&self) -> EarlierTurns<'_> {
         let requests = self.said.iter().map(|said| said.at).collect();
-        AskedBefore { turns: self.turns(), requests }
+        EarlierTurns { turns: self.turns(), requests }
     }
 
     pub(super) fn turns(&self) -> &[Turn] {

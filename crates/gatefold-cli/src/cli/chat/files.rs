@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use gatefold_agent::fits_journal;
+use gatefold_catalog::media_type;
 use gatefold_core::ToolId;
 use gatefold_model::{ContentError, Image, UserMessage, UserPart};
 use rustix::fs::OFlags;
@@ -96,7 +97,7 @@ pub(super) async fn attach(
         None => ("a text", text_of(bytes).ok_or_else(|| not_readable(&shown))?),
     };
     let whole = text.len();
-    let text = tools.surface.shortened_text(text, ToolId::new(FILE)).await;
+    let text = tools.surface.shorten_text(text, ToolId::new(FILE)).await;
     let mut text = text.map_err(|error| anyhow::anyhow!(error))?;
     let mut summary = format!("`{name}`, {kind} of {size} bytes");
     let head = format!("The file {summary}");
@@ -155,13 +156,7 @@ fn has_changed(file: &File, before: &Metadata, bytes: usize) -> io::Result<bool>
 
 /// The type of an image that models take, by its first bytes.
 fn image_type(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        _ => None,
-    }
+    media_type(bytes).filter(|media_type| media_type.starts_with("image/"))
 }
 
 /// What a file says that is a text.

@@ -216,7 +216,7 @@ impl<'w> Chat<'w> {
     /// Has the model answer, and meanwhile asks the person what policy and sources want to know.
     async fn say(&mut self, message: UserMessage) -> anyhow::Result<Option<ExitCode>> {
         self.catch_up().await?;
-        self.tools.surface.choose_for(self.conversation.asked_before(), &message).await;
+        self.tools.surface.choose_for(self.conversation.earlier_turns(), &message).await;
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
         let asked = &self.model.runs;
         let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);

@@ -55,7 +55,7 @@ pub(super) async fn run(
     let tools = world.tools(stance, None, lines, output)?;
     world.learn(output).await;
     let message = compose(request, &attach_all(paths, world, &tools).await?)?;
-    tools.surface.choose_for(conversation.asked_before(), &message).await;
+    tools.surface.choose_for(conversation.earlier_turns(), &message).await;
     let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
     let limits = RunLimits::for_model(&model.runs.room, &offer, &model.runs.limits);
     let watcher = Commentary { output, origin: model.origin() };
