@@ -2,7 +2,7 @@
 
 Prints its port and ends with its standard input. What a message can ask for: `hello`, `turns N` (N calls of `echo`, one after the other), `deltas N`
 (N pieces, 20 ms apart, each of which is the time at which it was sent), `children N` (N delegates at once), `wait` (an
-answer after a second).
+answer after a second), `hold N` (an answer after N seconds).
 """
 
 import asyncio
@@ -66,8 +66,8 @@ async def answer(request, write):
             await write(piece({"content": f"<{time.time_ns()}>\n"}))
             await asyncio.sleep(DELTA_EVERY_S)
         return await write(piece({}, "stop"))
-    if asked == "wait":
-        await asyncio.sleep(CHILD_S)
+    if asked in ("wait", "hold"):
+        await asyncio.sleep(count if asked == "hold" else CHILD_S)
     made = []
     if asked == "turns" and rounds < count:
         made = [echo(request, rounds)]

@@ -1,4 +1,5 @@
-"""One request through openai-agents: `peer.py PORT TOOLS WORDS`, where TOOLS is `function`, `mcp` or `agents`."""
+"""Requests through openai-agents: `peer.py PORT TOOLS WORDS [COUNT]`, where TOOLS is `function`, `mcp` or `agents`, and COUNT
+is how many are made at once (1)."""
 
 import asyncio
 import sys
@@ -28,7 +29,7 @@ async def run(agent, words):
 
 
 async def main():
-    port, tools, words = sys.argv[1:]
+    port, tools, words, *count = sys.argv[1:]
     set_tracing_disabled(True)
     client = AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none")
     model = OpenAIChatCompletionsModel(model="scripted", openai_client=client)
@@ -39,7 +40,8 @@ async def main():
     worker = Agent(name="worker", model=model)
     delegate = worker.as_tool(tool_name="worker", tool_description="Has a worker do a task.")
     own = [delegate] if tools == "agents" else [echo]
-    print(await run(Agent(name="bench", model=model, tools=own), words))
+    runs = (run(Agent(name="bench", model=model, tools=own), words) for _ in range(int(*count or "1")))
+    print(*await asyncio.gather(*runs))
 
 
 asyncio.run(main())

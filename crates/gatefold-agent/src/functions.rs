@@ -11,13 +11,13 @@ const KNOWN: usize = 16_384;
 
 /// The functions that a model is given. Endpoints take fewer names than MCP does, so some tools have
 /// another name here.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Functions {
     /// At most [`KNOWN`].
     functions: Vec<Function>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Function {
     /// The name at the surface.
     tool: String,

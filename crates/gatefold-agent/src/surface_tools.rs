@@ -56,7 +56,7 @@ enum Turns {
     Delegate(NestedCaller),
 }
 
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 struct OfferedTools {
     functions: Functions,
     /// What they were last made of.
@@ -137,6 +137,14 @@ impl SurfaceTools {
         Self { observer_of: Some(Box::new(observer_of)), ..self }
     }
 
+    /// What a model would be offered now. Unlike with [`AgentTools::offer`], nothing of it stays: before a person has said
+    /// anything, all tools are shown, and none is chosen yet.
+    pub async fn look(&self) -> Result<ToolOffer, BoxError> {
+        let turn = self.turn(None).await.ok_or(NothingShown)?;
+        let mut seen = self.offered().clone();
+        Ok(seen.update(&turn))
+    }
+
     /// Makes a call like [`AgentTools::call`], and has somebody told of what was really called for it.
     pub async fn call_observed(
         &self,
@@ -207,23 +215,30 @@ impl AgentTools for SurfaceTools {
     fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>> {
         Box::pin(async {
             let turn = self.turn(None).await.ok_or(NothingShown)?;
-            let lists = turn.lists();
-            let surface = lists.surface();
-            let mut offered = self.offered();
-            let view = Some(turn.view().key());
-            let is_same = offered.view == view;
-            let change = if is_same { SurfaceChange::Choice } else { SurfaceChange::Definitions };
-            offered.view = view;
-            offered.functions.update(surface, change);
+            let offer = self.offered().update(&turn);
             turn.keep_shown();
-            let instructions =
-                offered.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
-            Ok(ToolOffer { instructions, tools: offered.functions.definitions() })
+            Ok(offer)
         })
     }
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.carry_out(request, budget, self.observer_of.as_deref()))
+    }
+}
+
+impl OfferedTools {
+    /// Takes over what a turn shows.
+    fn update(&mut self, turn: &Turn) -> ToolOffer {
+        let lists = turn.lists();
+        let surface = lists.surface();
+        let view = Some(turn.view().key());
+        let is_same = self.view == view;
+        let change = if is_same { SurfaceChange::Choice } else { SurfaceChange::Definitions };
+        self.view = view;
+        self.functions.update(surface, change);
+        let instructions =
+            self.instructions.get_or_insert_with(|| surface.instructions.clone()).clone();
+        ToolOffer { instructions, tools: self.functions.definitions() }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The one client that asks models.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use gatefold_core::Secret;
@@ -28,8 +29,15 @@ const MODELS: usize = 1000;
 
 const EVENT_STREAM: &str = "text/event-stream";
 
-/// A model behind an endpoint, and perhaps another one for when it fails.
+/// A model behind an endpoint, and perhaps another one for when it fails. Clones share their connections, and what the
+/// endpoint has shown of what it cannot do.
+#[derive(Clone)]
 pub struct ModelClient {
+    endpoint: Arc<Endpoint>,
+    fallback: Option<Arc<ModelClient>>,
+}
+
+struct Endpoint {
     http: HttpClient,
     spec: ModelSpec,
     /// The address that is asked.
@@ -40,7 +48,6 @@ pub struct ModelClient {
     lacks_calls: AtomicBool,
     /// The place of the [`Constraint`] in [`CONSTRAINTS`] that the endpoint has not refused yet.
     constraint: AtomicU8,
-    fallback: Option<Box<ModelClient>>,
 }
 
 const CONSTRAINTS: [Constraint; 3] = [Constraint::Arguments, Constraint::Names, Constraint::None];
@@ -58,17 +65,19 @@ impl ModelClient {
         }
         let origin = Origin::new(spec.api, &spec.url, &spec.model);
         let (lacks_calls, constraint) = (AtomicBool::new(false), AtomicU8::new(0));
-        Ok(Self { http, spec, url, origin, credentials, lacks_calls, constraint, fallback: None })
+        let endpoint =
+            Arc::new(Endpoint { http, spec, url, origin, credentials, lacks_calls, constraint });
+        Ok(Self { endpoint, fallback: None })
     }
 
     /// The same, with a model that is asked when this one cannot be.
     #[must_use]
     pub fn with_fallback(self, fallback: Self) -> Self {
-        Self { fallback: Some(Box::new(fallback)), ..self }
+        Self { fallback: Some(Arc::new(fallback)), ..self }
     }
 
     pub fn spec(&self) -> &ModelSpec {
-        &self.spec
+        &self.endpoint.spec
     }
 
     /// Asks for an answer in one piece.
@@ -124,12 +133,19 @@ impl ModelClient {
     }
 
     /// This model, and those that answer when it fails, in their order.
-    fn chain(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |model| model.fallback.as_deref())
+    fn chain(&self) -> impl Iterator<Item = &Endpoint> {
+        let clients = std::iter::successors(Some(self), |model| model.fallback.as_deref());
+        clients.map(|client| &*client.endpoint)
     }
 
     /// The models that the endpoint names. It may name none although it has some.
     pub async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
+        self.endpoint.models(deadline).await
+    }
+}
+
+impl Endpoint {
+    async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
         let url = endpoint(&self.spec.url, &["models"])?;
         let response = self.send(Method::GET, url, Vec::new(), deadline).await?;
         let body = response.read_capped(ANSWER_BYTES).await.map_err(ModelError::Unreachable)?;

@@ -157,6 +157,15 @@ impl Origin {
 }
 
 impl AssistantMessage {
+    /// What a model said elsewhere, so nothing in it goes back to its writer alone.
+    pub fn of_text(text: &str) -> Result<Self, ContentError> {
+        if text.trim().is_empty() {
+            return Err(ContentError::Empty);
+        }
+        let (origin, parts) = (Origin("".into()), vec![AssistantPart::text(text.to_owned())]);
+        Ok(Self { origin, parts, extra: Fields::default() })
+    }
+
     /// The text for people, in one piece.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {

@@ -30,6 +30,6 @@ pub use app::{
 pub use documents::DocumentError;
 pub use encoder::EncoderTier;
 pub use environment::Environment;
-pub use models::{ModelChoiceError, agent_model, model_client};
+pub use models::{ModelChoiceError, ModelClients, agent_model, model_client};
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

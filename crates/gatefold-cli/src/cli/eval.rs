@@ -8,8 +8,9 @@ mod search;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, value_parser};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 use gatefold::Environment;
+use gatefold_model::ToolCalls;
 
 use super::arguments::{Format, ModeName, SharedOptions};
 use super::model_options::ModelOptions;
@@ -35,7 +36,8 @@ pub(crate) enum Eval {
     /// A line of the tasks is a JSON object with `request` and `tools`, the ids of the tools that
     /// fit, or an empty list if the task needs none. It may have `arguments`, members that a call
     /// must have; `check`, a text that the last answer must contain, or an object with `contains` or
-    /// `lacks`; and `calls`, how many calls it takes (1).
+    /// `lacks`; `calls`, how many calls it takes (1); and `before`, what was said earlier: a list of
+    /// objects with `user` and `assistant`.
     ///
     /// The model is any that answers to OpenAI's chat completions or Anthropic's messages. Its calls
     /// are real ones, with their rights and records. Calls of tools that do not say `readOnlyHint:
@@ -88,11 +90,36 @@ pub(crate) struct EvalAgent {
     /// The most answers of the model in one task
     #[arg(long, value_name = "NUMBER", default_value_t = 10, value_parser = value_parser!(u16).range(1..=100))]
     turns: u16,
+    /// How the model calls tools
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    tool_calls: ToolCallsName,
     /// Also make calls of tools that may change something
     #[arg(long)]
     allow_writes: bool,
     #[command(flatten)]
     format: Format,
+}
+
+/// How a model calls tools.
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum ToolCallsName {
+    /// As its API has it, and as JSON where the endpoint says that it cannot
+    #[default]
+    Auto,
+    /// As its API has it
+    Native,
+    /// As a JSON object, whose form the endpoint forces if it can
+    Json,
+}
+
+impl From<ToolCallsName> for ToolCalls {
+    fn from(name: ToolCallsName) -> Self {
+        match name {
+            ToolCallsName::Auto => Self::Auto,
+            ToolCallsName::Native => Self::Native,
+            ToolCallsName::Json => Self::Json,
+        }
+    }
 }
 
 impl Eval {

@@ -8,7 +8,7 @@ use gatefold::Environment;
 use gatefold_core::Secret;
 use gatefold_egress::{Egress, Reach, Settings};
 use gatefold_model::{
-    Api, ModelAnswer, ModelClient, ModelError, ModelRequest, ModelSpec, ShortForm,
+    Api, ModelAnswer, ModelClient, ModelError, ModelRequest, ModelSpec, ShortForm, ToolCalls,
 };
 use tokio::time::Instant;
 
@@ -52,6 +52,15 @@ pub(super) struct NoAnswer {
 
 impl ModelOptions {
     pub(super) fn client(&self, environment: &Environment) -> anyhow::Result<ModelClient> {
+        self.client_that_calls(ToolCalls::Auto, environment)
+    }
+
+    /// A client whose model calls tools in this way.
+    pub(super) fn client_that_calls(
+        &self,
+        tool_calls: ToolCalls,
+        environment: &Environment,
+    ) -> anyhow::Result<ModelClient> {
         let (mut spec, usual_key) = if let Some(url) = &self.model_url {
             let url = url.parse();
             let url =
@@ -71,6 +80,7 @@ impl ModelOptions {
             )));
         }
         spec.key = key.map(Secret::new);
+        spec.tool_calls = tool_calls;
         spec.timeout = Duration::from_secs(self.timeout);
         // An endpoint is silent until its model has said everything.
         let settings = Settings { read_timeout: Some(spec.timeout), ..Settings::default() };

@@ -78,6 +78,24 @@ fn counting(prompt: &Prompt) -> Move {
     }
 }
 
+/// The names of the tools that a model was offered first.
+fn first_offer(input: &str) -> Vec<String> {
+    let model = ScriptedModel::start(|_| Move::say("Hello."));
+    let scratch = scratch(&section("own", "openai-chat", &model, ""));
+    let run = chat(&scratch, &["--disclosure", "flat"], input);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let tools = requests(&model).remove(0)["tools"].take();
+    let names = tools.as_array().unwrap().iter().map(|tool| tool["function"]["name"].to_string());
+    names.collect()
+}
+
+#[test]
+fn looking_at_the_tools_before_the_first_message_does_not_change_which_are_chosen_for_it() {
+    let chosen = first_offer("How many issues are open?\n");
+    assert!(chosen.len() < 12, "{chosen:?}");
+    assert_eq!(first_offer("/tools\n/context\nHow many issues are open?\n"), chosen);
+}
+
 #[test]
 fn a_script_gets_the_answer_alone_and_the_calls_beside_it() {
     for api in APIS {

@@ -244,6 +244,24 @@ fn a_model_that_never_comes_to_an_end_is_stopped() {
 }
 
 #[test]
+fn a_task_can_follow_an_earlier_conversation_and_its_calls_be_forced_to_be_json() {
+    let count = r#"{"tool":"execute_tool","arguments":{"tool_name":"issues__count_issues","arguments":{"by":"state"}}}"#;
+    let model = ScriptedModel::start(|prompt| {
+        let whole = prompt.whole().to_string();
+        assert!(prompt.functions().next().is_none() && whole.contains("next_step"), "{whole}");
+        assert!(whole.contains("My cat is called Tom") && whole.contains("What a name"), "{whole}");
+        let is_called = whole.contains("Result of execute_tool");
+        Move::say(if is_called { r#"{"answer":"Those are the counts."}"# } else { count })
+    });
+    let task = r#"{"before":[{"user":"My cat is called Tom","assistant":"What a name"}],"#;
+    let scratch = scratch(&[&COUNT.replacen('{', task, 1)]);
+    let report =
+        measured(&eval(&scratch, &model, &[&GATEWAY[..], &["--tool-calls", "json"]].concat()));
+    let run = &report["runs"][0];
+    assert_eq!((&run["right_arguments"], &run["right_answer"]), (&json!(true), &json!(true)));
+}
+
+#[test]
 fn what_a_model_writes_wrongly_is_told_to_it_and_calls_nothing() {
     let model = ScriptedModel::start(|prompt| match prompt.told().as_slice() {
         [] => Move::Call(vec![

@@ -15,6 +15,7 @@ use url::Url;
 use super::PeopleGroup;
 use super::kinds::shared_values::{HeaderSecret, ServerAddress, missing};
 use super::spending::{self, BudgetKeys, PriceKeys};
+use crate::models::ModelClients;
 
 /// One language model.
 #[derive(Debug, Clone)]
@@ -35,6 +36,8 @@ pub struct ModelConfig {
     pub visible_to: Vec<PeopleGroup>,
     /// The variable or secret that it refers to and that does not exist here.
     pub absent: Option<Fault>,
+    /// Those that its runs have in common.
+    pub clients: ModelClients,
 }
 
 /// Where a model's key comes from.
@@ -87,6 +90,7 @@ impl ModelConfig {
             budget: None,
             visible_to: Vec::new(),
             absent: None,
+            clients: ModelClients::default(),
         }
     }
 }

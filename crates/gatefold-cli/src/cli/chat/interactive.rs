@@ -395,7 +395,7 @@ impl<'w> Chat<'w> {
     }
 
     async fn list_tools(&self) -> anyhow::Result<()> {
-        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let offer = self.tools.look().await.map_err(|error| anyhow::anyhow!(error))?;
         let style = self.output.style();
         let mut table = Table::new(&["the model is shown", "what it does"]).one_line_rows();
         for tool in &offer.tools {
@@ -406,11 +406,14 @@ impl<'w> Chat<'w> {
         let behind = self.world.app.pin().view().tool_count();
         self.output
             .line(&format!("{} behind them: `gatefold tools list`", number_of(behind, "tool")));
+        if self.conversation.turns().is_empty() {
+            self.output.line("of many, those that fit are chosen for what you say first");
+        }
         Ok(())
     }
 
     async fn count(&self) -> anyhow::Result<()> {
-        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let offer = self.tools.look().await.map_err(|error| anyhow::anyhow!(error))?;
         let context = self.model.config.context_tokens;
         context::print(&offer, self.conversation.turns(), context, self.output).await
     }

@@ -100,6 +100,19 @@ impl ChatTools<'_> {
         }
     }
 
+    /// What the model would be given now, without any of it staying.
+    pub(super) async fn look(&self) -> Result<ToolOffer, BoxError> {
+        Ok(self.introduce(self.surface.look().await?))
+    }
+
+    fn introduce(&self, offer: ToolOffer) -> ToolOffer {
+        let instructions = match self.persona {
+            Persona::Agents => offer.instructions,
+            Persona::Generic => format!("{PERSONA}\n\n{}", offer.instructions),
+        };
+        ToolOffer { instructions: instructions.trim_end().to_owned(), ..offer }
+    }
+
     /// The calls so far, in the order in which they ended.
     pub(super) fn calls_made(&self) -> Vec<MadeCall> {
         lock(&self.made).clone()
@@ -108,14 +121,7 @@ impl ChatTools<'_> {
 
 impl AgentTools for ChatTools<'_> {
     fn offer(&self) -> BoxFuture<'_, Result<ToolOffer, BoxError>> {
-        Box::pin(async {
-            let offer = self.surface.offer().await?;
-            let instructions = match self.persona {
-                Persona::Agents => offer.instructions,
-                Persona::Generic => format!("{PERSONA}\n\n{}", offer.instructions),
-            };
-            Ok(ToolOffer { instructions: instructions.trim_end().to_owned(), ..offer })
-        })
+        Box::pin(async { Ok(self.introduce(self.surface.offer().await?)) })
     }
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {

@@ -42,7 +42,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let mut tasks = read_tasks(&environment.directory().join(&asked.tasks))?;
-    let model = asked.model.client(environment)?;
+    let model = asked.model.client_that_calls(asked.tool_calls.into(), environment)?;
     examine(configured_model(shared, environment)?.as_ref(), environment).await?;
     let app = open(asked, shared, environment).await?;
     let progress = Progress::new(output, "learning");
@@ -187,7 +187,7 @@ impl Measurement<'_> {
         }
         let name = format!("line {}, {}", task.line, self.disclosure);
         progress.begin(&name);
-        let result = self.stage.run(&task.request).await;
+        let result = self.stage.run(task.conversation.clone()).await;
         progress.end(&name);
         match result {
             Ok(run) => {

@@ -11,7 +11,7 @@ use gatefold_agent::{
 use gatefold_core::ClientName;
 use gatefold_dispatch::{Caller, RequestMeta, SharedLabel};
 use gatefold_exchange::Audience;
-use gatefold_model::{CallArguments, History, ModelClient, Turn, UserMessage, UserPart};
+use gatefold_model::{CallArguments, History, ModelClient, Turn, UserPart};
 use serde_json::{Value, json};
 
 use super::call_log::{CallLog, InnerCall};
@@ -78,9 +78,7 @@ impl RunWatcher for ReportedTokens {
 }
 
 impl Stage<'_> {
-    pub(super) async fn run(&self, request: &str) -> Result<Run, NoAnswer> {
-        let message = UserMessage::text(request)
-            .map_err(|error| NoAnswer { reason: error.to_string(), is_final: false })?;
+    pub(super) async fn run(&self, conversation: History) -> Result<Run, NoAnswer> {
         let log = Arc::new(CallLog::default());
         let tools = self.tools(log.clone());
         let reported = ReportedTokens::default();
@@ -94,7 +92,7 @@ impl Stage<'_> {
         };
         let driver = Driver::new(self.model, &tools).with_watcher(&reported);
         let run = driver
-            .drive(History::new(message), limits)
+            .drive(conversation, limits)
             .await
             .expect("without a journal, nothing can go wrong with one");
         let ended = match run.end_state().expect("a driven run has ended") {

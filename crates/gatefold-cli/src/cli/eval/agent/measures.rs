@@ -164,6 +164,7 @@ fn mean(values: impl Iterator<Item = u64>) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use gatefold_model::{History, UserMessage};
     use serde_json::json;
 
     use super::super::conversation::RunEnd;
@@ -171,7 +172,9 @@ mod tests {
 
     fn task(tools: &[&str], calls: usize) -> Task {
         let tools = tools.iter().map(|tool| (*tool).to_owned()).collect();
-        Task { line: 1, request: "r".to_owned(), tools, arguments: None, check: None, calls }
+        let request = "r".to_owned();
+        let conversation = History::new(UserMessage::text(&request).unwrap());
+        Task { line: 1, request, conversation, tools, arguments: None, check: None, calls }
     }
 
     fn called(tool: &str, arguments: &Value) -> InnerCall {

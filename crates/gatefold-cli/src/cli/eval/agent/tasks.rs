@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use gatefold_model::{AssistantMessage, History, Round, Turn, UserMessage};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,9 @@ const MAX_TASKS: usize = 10_000;
 /// The most calls that a task can want.
 const MAX_CALLS: usize = 100;
 
+/// The most exchanges that can come before a task.
+const MAX_EXCHANGES: usize = 200;
+
 /// How many faults of one file are told.
 const SHOWN_FAULTS: usize = 20;
 
@@ -25,6 +29,8 @@ pub(super) struct Task {
     /// Its line in the file, counted from 1.
     pub(super) line: usize,
     pub(super) request: String,
+    /// It ends with the request.
+    pub(super) conversation: History,
     /// The ids of the tools that fit. Empty if the task needs none.
     pub(super) tools: Vec<String>,
     /// Members that the arguments of a call must have, among others.
@@ -83,19 +89,47 @@ fn texts(value: Value) -> Result<Vec<String>, String> {
 #[serde(deny_unknown_fields)]
 struct TaskLine {
     request: String,
+    #[serde(default)]
+    before: Vec<Exchange>,
     tools: Vec<String>,
     arguments: Option<Map<String, Value>>,
     check: Option<Value>,
     calls: Option<usize>,
 }
 
+/// What somebody said, and what the model answered.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Exchange {
+    user: String,
+    assistant: String,
+}
+
+/// What was said before a request, and then the request.
+fn conversation(before: &[Exchange], request: &str) -> Result<History, String> {
+    if before.len() > MAX_EXCHANGES {
+        return Err(format!("`before` has more than {MAX_EXCHANGES} exchanges"));
+    }
+    let mut turns = Vec::with_capacity(2 * before.len() + 1);
+    for Exchange { user, assistant } in before {
+        let (Ok(said), Ok(answer)) =
+            (UserMessage::text(user), AssistantMessage::of_text(assistant))
+        else {
+            return Err("`before` has a text that is empty".to_owned());
+        };
+        let answer = Round::new(answer, Vec::new()).expect("a text makes no calls");
+        turns.extend([Turn::User(said), Turn::Round(answer)]);
+    }
+    let request = UserMessage::text(request).map_err(|_| "`request` is empty".to_owned())?;
+    turns.push(Turn::User(request));
+    Ok(History::try_from(turns).expect("each answer follows what was said"))
+}
+
 impl Task {
     fn read(line: usize, text: &str) -> Result<Self, String> {
         let read = serde_json::from_str(text).map_err(|error| unreadable(&error))?;
-        let TaskLine { request, tools, arguments, check, calls } = read;
-        if request.trim().is_empty() {
-            return Err("`request` is empty".to_owned());
-        }
+        let TaskLine { request, before, tools, arguments, check, calls } = read;
+        let conversation = conversation(&before, &request)?;
         if tools.is_empty() && arguments.is_some() {
             return Err("`arguments` needs `tools` that have them".to_owned());
         }
@@ -110,7 +144,7 @@ impl Task {
             return Err(format!("`calls` must be {wanted}"));
         }
         let check = check.map(AnswerCheck::read).transpose()?;
-        Ok(Self { line, request, tools, arguments, check, calls })
+        Ok(Self { line, request, conversation, tools, arguments, check, calls })
     }
 }
 
@@ -178,6 +212,9 @@ mod tests {
         assert_eq!((task.calls, task.arguments.unwrap().len()), (2, 1));
         assert!(task.check.unwrap().holds("it is done."));
         assert_eq!(read(r#"{"request":"r","tools":["a__b"]}"#).calls, 1);
+        let before = r#"{"request":"r","tools":[],"before":[{"user":"u","assistant":"a"}]}"#;
+        let turns = read(before).conversation;
+        assert!(turns.turns().len() == 3 && turns.awaits_answer());
     }
 
     #[test]
@@ -198,6 +235,8 @@ mod tests {
     fn a_fault_is_told_with_its_line() {
         refuses("{", "EOF while parsing an object, at column 1");
         refuses(r#"{"request":" ","tools":[]}"#, "`request` is empty");
+        let blank = r#"{"request":"r","tools":[],"before":[{"user":"u","assistant":" "}]}"#;
+        refuses(blank, "`before` has a text that is empty");
         refuses(r#"{"request":"r"}"#, "missing field `tools`, at column 15");
         refuses(
             r#"{"request":"r","tools":[],"arguments":{}}"#,
