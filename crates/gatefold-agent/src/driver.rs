@@ -1,16 +1,20 @@
 //! Carries out what a run wants.
 
+mod compacting;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use gatefold_core::Clock;
 use gatefold_dispatch::{
     Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome, UsedTokens,
 };
 use gatefold_model::{
-    Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
-    ToolResult, UserPart,
+    Delta, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice, ToolResult,
+    UserPart,
 };
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -20,7 +24,7 @@ use crate::progress::{AnswerFailure, AnswerProgress};
 use crate::replay;
 use crate::{
     AgentEvent, AgentRun, AgentTools, Budget, Effect, ModelMeter, RunEnd, RunLimits, Shortage,
-    Spending, ToolOffer, ToolUse,
+    Spending, ToolUse, Transcript,
 };
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
@@ -32,6 +36,17 @@ pub struct Driver<'a> {
     meter: Option<ModelMeter>,
     budget: Budget,
     cancel: CancellationToken,
+    clock: Option<Arc<dyn Clock>>,
+}
+
+/// What a model is asked.
+struct Question<'q> {
+    request: ModelRequest<'q>,
+    /// About how many tokens it has.
+    prompt: u64,
+    /// The longest wait for its answer.
+    limit: Duration,
+    watcher: &'q dyn RunWatcher,
 }
 
 /// Where a run's events are written before they count.
@@ -77,7 +92,8 @@ impl RunJournal {
 impl<'a> Driver<'a> {
     pub fn new(model: &'a ModelClient, tools: &'a dyn AgentTools) -> Self {
         let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
-        Self { model, tools, watcher: &(), journal: None, meter: None, budget, cancel }
+        let (watcher, journal, meter, clock) = (&(), None, None, None);
+        Self { model, tools, watcher, journal, meter, budget, cancel, clock }
     }
 
     #[must_use]
@@ -108,16 +124,33 @@ impl<'a> Driver<'a> {
         Self { cancel, ..self }
     }
 
-    /// Answers the end of a history. The run that comes back has ended.
-    pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
+    /// Has each day written into the first message that comes on it.
+    #[must_use]
+    pub fn with_clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    /// Answers the end of a conversation. The run that comes back has ended.
+    pub async fn drive(
+        &self,
+        conversation: impl Into<Transcript>,
+        limits: RunLimits,
+    ) -> Result<AgentRun, RunFault> {
+        let mut conversation = conversation.into();
+        if let Some(clock) = &self.clock {
+            conversation.date_last(clock.now());
+        }
         let deadline = Instant::now() + limits.run;
         let budget = self.budget.within(limits.spending());
         let mut written = 0;
         if let Some(RunJournal { journal, run }) = &self.journal {
-            let beginning = vec![replay::beginning(&history, &limits)];
+            let beginning = vec![replay::beginning(conversation.turns(), &limits)];
             written = journal.append(*run, written, beginning).await?;
         }
-        let (mut run, effects) = AgentRun::begin(history, limits);
+        if conversation.is_compacted() {
+            self.keep_past(&conversation).await;
+        }
+        let (mut run, effects) = AgentRun::begin(conversation, limits);
         let mut effects = VecDeque::from(effects);
         let mut calls = FuturesUnordered::new();
         loop {
@@ -130,6 +163,9 @@ impl<'a> Driver<'a> {
                     }
                     // It is the only effect of its step, and no call is under way.
                     Effect::Ask(tools) => event = Some(self.ask(&run, tools, &budget).await?),
+                    Effect::Compact(step) => {
+                        event = Some(self.compact_step(&run, &step, &budget).await?);
+                    }
                     Effect::End(end) => {
                         self.end(written, &end).await?;
                         return Ok(run);
@@ -197,7 +233,7 @@ impl<'a> Driver<'a> {
         (call, self.tools.call(&request, budget).await)
     }
 
-    /// Asks the model, and counts what that took, also of tries that failed and of an answer that was cut off.
+    /// Asks the model to answer the conversation.
     async fn ask(
         &self,
         run: &AgentRun,
@@ -212,12 +248,36 @@ impl<'a> Driver<'a> {
             }
             None => return Ok(AgentEvent::Cancelled),
         };
-        let prompt = prompt_tokens(&offer, run.history());
+        let shown = run.shown();
+        let request = ModelRequest::new(&offer.instructions, &shown);
+        // Providers want the tools of earlier calls even where no more may be made.
+        let request = ModelRequest {
+            tool_choice: match tools {
+                ToolUse::Allowed => ToolChoice::Auto,
+                ToolUse::Over => ToolChoice::None,
+            },
+            ..request.tools(&offer.tools)
+        };
+        let (prompt, limit) = (prompt_tokens(&offer, &shown), run.limits().turn);
+        let question = Question { request, prompt, limit, watcher: self.watcher };
+        Ok(match self.ask_counted(question, budget).await? {
+            Ok(answer) => AgentEvent::Answered { answer: Box::new(answer) },
+            Err(failure) => failure.into(),
+        })
+    }
+
+    /// Asks the model, and counts what that took, also of tries that failed and of an answer that was cut off.
+    async fn ask_counted(
+        &self,
+        question: Question<'_>,
+        budget: &Budget,
+    ) -> Result<Result<ModelAnswer, AnswerFailure>, RunFault> {
+        let prompt = question.prompt;
         let metered = match &self.meter {
             None => None,
             Some(meter) => match meter.begin(prompt).await? {
                 Ok(metered) => Some(metered),
-                Err(reason) => return Ok(AgentEvent::DaySpent { reason }),
+                Err(reason) => return Ok(Err(AnswerFailure::DaySpent(reason))),
             },
         };
         let progress = AnswerProgress::default();
@@ -226,8 +286,7 @@ impl<'a> Driver<'a> {
                 let open = metered.as_ref().map(|metered| metered.open_models.get(place));
                 open.is_none_or(|is_open| is_open == Some(&true))
             };
-            let request = (&offer, run, tools);
-            let asked = self.ask_model(request, is_open, &progress);
+            let asked = self.ask_model(question, is_open, &progress);
             let asked = self.cancel.run_until_cancelled(asked).await;
             asked.unwrap_or(Err(AnswerFailure::Cancelled))
         };
@@ -240,30 +299,18 @@ impl<'a> Driver<'a> {
         for spending in spendings {
             budget.spend(spending);
         }
-        Ok(match asked {
-            Ok(answer) => AgentEvent::Answered { answer: Box::new(answer) },
-            Err(failure) => failure.into(),
-        })
+        Ok(asked)
     }
 
     async fn ask_model(
         &self,
-        (offer, run, tools): (&ToolOffer, &AgentRun, ToolUse),
+        question: Question<'_>,
         is_open: impl Fn(usize) -> bool,
         progress: &AnswerProgress,
     ) -> Result<ModelAnswer, AnswerFailure> {
-        let request = ModelRequest::new(&offer.instructions, run.history());
-        // Providers want the tools of earlier calls even where no more may be made.
-        let request = ModelRequest {
-            tool_choice: match tools {
-                ToolUse::Allowed => ToolChoice::Auto,
-                ToolUse::Over => ToolChoice::None,
-            },
-            ..request.tools(&offer.tools)
-        };
-        let limit = run.limits().turn;
+        let limit = question.limit;
         let deadline = Instant::now() + limit;
-        let reading = self.read_answer(request, deadline, is_open, progress);
+        let reading = self.read_answer(question, deadline, is_open, progress);
         match timeout_at(deadline, reading).await {
             Ok(answer) => answer.map_err(AnswerFailure::Model),
             Err(_) => Err(AnswerFailure::Late(limit)),
@@ -272,7 +319,7 @@ impl<'a> Driver<'a> {
 
     async fn read_answer(
         &self,
-        request: ModelRequest<'_>,
+        Question { request, watcher, .. }: Question<'_>,
         deadline: Instant,
         is_open: impl Fn(usize) -> bool,
         progress: &AnswerProgress,
@@ -280,14 +327,18 @@ impl<'a> Driver<'a> {
         let mut stream = self.model.stream_among(request, deadline, is_open, progress).await?;
         while let Some(delta) = stream.next().await? {
             progress.note(&delta);
-            self.watcher.on_delta(&delta);
+            watcher.on_delta(&delta);
         }
         stream.answer().await
     }
 }
 
 fn find_shortage(event: &AgentEvent, deadline: Instant, budget: &Budget) -> Option<Shortage> {
-    if !matches!(event, AgentEvent::Answered { .. } | AgentEvent::Returned { .. }) {
+    let takes_time = matches!(
+        event,
+        AgentEvent::Answered { .. } | AgentEvent::Returned { .. } | AgentEvent::Compacted { .. }
+    );
+    if !takes_time {
         return None;
     }
     if Instant::now() >= deadline {

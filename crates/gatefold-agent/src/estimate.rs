@@ -2,8 +2,8 @@
 
 use gatefold_dispatch::UsedTokens;
 use gatefold_model::{
-    AssistantMessage, AssistantPart, CallArguments, History, ModelAnswer, TokenUsage, Turn,
-    UserPart,
+    AssistantMessage, AssistantPart, CallArguments, History, ModelAnswer, TokenUsage, ToolResult,
+    Turn, UserPart,
 };
 
 use crate::ToolOffer;
@@ -48,14 +48,22 @@ pub(crate) fn count_tokens(answer: &ModelAnswer, prompt: u64) -> UsedTokens {
 
 /// About how many bytes of text a turn counts as.
 pub(crate) fn written_bytes(turn: &Turn) -> usize {
-    let part_bytes = |part: &UserPart| match part {
-        UserPart::Text(text) => text.len(),
-        UserPart::Image(_) => IMAGE_ROOM,
-    };
     let parts = parts_of(turn).map(part_bytes).sum::<usize>();
     match turn {
         Turn::User(_) => parts,
         Turn::Round(round) => parts + answer_bytes(round.said()),
+    }
+}
+
+/// About how many bytes of text a result counts as.
+pub(crate) fn result_bytes(result: &ToolResult) -> usize {
+    result.parts.iter().map(part_bytes).sum()
+}
+
+fn part_bytes(part: &UserPart) -> usize {
+    match part {
+        UserPart::Text(text) => text.len(),
+        UserPart::Image(_) => IMAGE_ROOM,
     }
 }
 
@@ -82,11 +90,14 @@ fn parts_of(turn: &Turn) -> impl Iterator<Item = &UserPart> {
 
 /// How many bytes a turn's images take in a request, in base64.
 pub(crate) fn image_bytes(turn: &Turn) -> usize {
-    let sizes = parts_of(turn).map(|part| match part {
+    parts_of(turn).map(part_image_bytes).sum()
+}
+
+pub(crate) fn part_image_bytes(part: &UserPart) -> usize {
+    match part {
         UserPart::Text(_) => 0,
         UserPart::Image(image) => image.bytes().len().div_ceil(3) * 4,
-    });
-    sizes.sum()
+    }
 }
 
 #[cfg(test)]

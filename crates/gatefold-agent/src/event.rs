@@ -5,6 +5,8 @@ use std::fmt;
 use gatefold_model::{ModelAnswer, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 
+use crate::{Compaction, CompactionStep};
+
 /// Something that happened. A run is determined by its history and its events, in order.
 ///
 /// Its name is the key round it, not a member beside the others: serde reads no raw JSON behind a tag.
@@ -21,6 +23,10 @@ pub enum AgentEvent {
     },
     /// The model answers no more today to the person whose run it is, for a reason that they can be told.
     DaySpent { reason: String },
+    /// The conversation is longer than the model takes, for a reason that a person can be told.
+    Overflowed { reason: String },
+    /// It was decided how the conversation is shown from now on.
+    Compacted { compaction: Compaction },
     /// One of the calls of the last answer, counted from 0, has its result.
     Returned { call: usize, result: ToolResult },
     /// Nothing more may be spent of this. Calls under way go on.
@@ -48,6 +54,8 @@ pub enum Shortage {
 pub enum Effect {
     /// Ask the model to answer the history.
     Ask(ToolUse),
+    /// Decide on a part of how the conversation is shown.
+    Compact(CompactionStep),
     /// Make this call of the model's last answer, and say what came of it.
     Call {
         call: usize,

@@ -12,12 +12,17 @@
 
 mod answer_text;
 mod budget;
+mod card;
+mod compaction;
+mod context;
+mod dates;
 mod driver;
 mod estimate;
 mod event;
 mod functions;
 mod limits;
 mod metering;
+mod past;
 mod price;
 mod progress;
 mod repeats;
@@ -28,10 +33,13 @@ mod surface_tools;
 mod tools;
 
 pub use budget::{Budget, Spending, SpendingLimit};
+pub use compaction::CompactionStep;
+pub use context::{Compaction, HiddenParts, OffloadedResult, ResultPlace, Transcript, WorkCard};
 pub use driver::{Driver, RunFault, RunJournal, RunWatcher};
 pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
 pub use limits::{AgentLimits, ModelRoom, RunLimits};
 pub use metering::{MeteredModel, ModelMeter};
+pub use past::PastTexts;
 pub use price::TokenPrice;
 pub use replay::{ReplayError, fits_journal, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};

@@ -23,8 +23,10 @@ pub struct RunLimits {
     pub tokens: Option<u64>,
     /// The same for what they cost.
     pub cost: Option<Cost>,
-    /// The most bytes of what was said, beside instructions and tools.
+    /// The most bytes of a conversation that the model is shown, beside instructions and tools.
     pub history_bytes: usize,
+    /// From so many bytes on it is compacted.
+    pub compact_bytes: usize,
 }
 
 /// What an agent's runs are limited to, where that is not left to [`RunLimits`] and its model.
@@ -48,11 +50,18 @@ pub struct ModelRoom {
     pub patience: Duration,
 }
 
+/// The context of a model where nothing says how long it is. Most are longer; answers get worse, slower and dearer with
+/// what is in it.
+const USUAL_CONTEXT: u64 = 128_000;
+
+/// The part of its room at which a conversation is compacted.
+const COMPACTED_AT: (usize, usize) = (3, 4);
+
 /// The part of a context that is left to the answer, where nothing says how long that may be.
 const ANSWER_SHARE: u64 = 8;
 
 impl RunLimits {
-    /// The limits of an agent with a model, which is told and offered this: a conversation ends before it
+    /// The limits of an agent with a model, which is told and offered this: a conversation is compacted before it
     /// would not fit beside that.
     pub fn for_model(room: &ModelRoom, offer: &ToolOffer, own: &AgentLimits) -> Self {
         let usual = Self::default();
@@ -67,15 +76,22 @@ impl RunLimits {
         };
         let Some(context) = room.context_tokens else { return limits };
         let answer = room.max_output_tokens.map_or(context / ANSWER_SHARE, u64::from);
-        let bytes = context.saturating_sub(answer).saturating_mul(TOKEN_BYTES);
-        let left = bytes.saturating_sub(offer.bytes() as u64);
-        let history_bytes = usize::try_from(left).unwrap_or(usize::MAX).min(limits.history_bytes);
-        Self { history_bytes, ..limits }
+        let left = bytes_of(context.saturating_sub(answer)).saturating_sub(offer.bytes());
+        let history_bytes = left.min(limits.history_bytes);
+        Self { history_bytes, compact_bytes: compacted_at(history_bytes), ..limits }
     }
 
     pub(crate) fn spending(&self) -> SpendingLimit {
         SpendingLimit { tokens: self.tokens, cost: self.cost }
     }
+}
+
+fn bytes_of(tokens: u64) -> usize {
+    usize::try_from(tokens.saturating_mul(TOKEN_BYTES)).unwrap_or(usize::MAX)
+}
+
+fn compacted_at(room: usize) -> usize {
+    room / COMPACTED_AT.1 * COMPACTED_AT.0
 }
 
 impl AgentLimits {
@@ -103,6 +119,7 @@ impl Default for RunLimits {
             tokens: None,
             cost: None,
             history_bytes: 8 * 1024 * 1024,
+            compact_bytes: compacted_at(bytes_of(USUAL_CONTEXT - USUAL_CONTEXT / ANSWER_SHARE)),
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum AnswerFailure {
     Cancelled,
     /// It did not within this time.
     Late(Duration),
+    /// It answers no more today to the person whose run it is, as these words say.
+    DaySpent(String),
     Model(ModelError),
 }
 
@@ -25,6 +27,10 @@ impl From<AnswerFailure> for AgentEvent {
             AnswerFailure::Late(limit) => {
                 let reason = format!("the model did not answer within {} s", limit.as_secs());
                 Self::NotAnswered { reason, is_final: false }
+            }
+            AnswerFailure::DaySpent(reason) => Self::DaySpent { reason },
+            AnswerFailure::Model(error @ ModelError::Overflow { .. }) => {
+                Self::Overflowed { reason: error.to_string() }
             }
             AnswerFailure::Model(error) => {
                 Self::NotAnswered { reason: error.to_string(), is_final: error.is_final() }

@@ -7,7 +7,7 @@ use gatefold_model::{History, Turn, UserMessage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
-use crate::{AgentEvent, AgentRun, RunLimits};
+use crate::{AgentEvent, AgentRun, RunLimits, Transcript};
 
 /// The words for an agent's events in a journal: how its run began, and all that happened then.
 const BEGIN_KIND: &str = "agent_begin";
@@ -42,9 +42,9 @@ pub fn fits_journal(said: &UserMessage) -> bool {
     said.len() + BEGINNING_BYTES <= RUN_EVENT_BYTES
 }
 
-/// The event that a run's journal begins with.
-pub(crate) fn beginning(history: &History, limits: &RunLimits) -> NewRunEvent {
-    let said = match history.turns().last() {
+/// The event that the journal of a run begins with that answers the end of a conversation.
+pub(crate) fn beginning(turns: &[Turn], limits: &RunLimits) -> NewRunEvent {
+    let said = match turns.last() {
         Some(Turn::User(message)) => Some(message.clone()),
         _ => None,
     };
@@ -73,12 +73,12 @@ pub async fn replay(
     journal: &dyn Journal,
     owner: &DataOwner,
     runs: impl IntoIterator<Item = RunId>,
-) -> Result<Option<History>, ReplayError> {
-    let mut history = None;
+) -> Result<Option<Transcript>, ReplayError> {
+    let mut conversation = None;
     for run in runs {
-        history = replay_run(journal, owner, run, history).await?;
+        conversation = replay_run(journal, owner, run, conversation).await?;
     }
-    Ok(history)
+    Ok(conversation)
 }
 
 /// What was said before a run, and in it.
@@ -86,8 +86,8 @@ pub async fn replay_run(
     journal: &dyn Journal,
     owner: &DataOwner,
     run: RunId,
-    before: Option<History>,
-) -> Result<Option<History>, ReplayError> {
+    before: Option<Transcript>,
+) -> Result<Option<Transcript>, ReplayError> {
     let mut replayed: Option<AgentRun> = None;
     let (mut last, mut before) = (0, before);
     loop {
@@ -99,9 +99,9 @@ pub async fn replay_run(
                 (BEGIN_KIND, None) => {
                     let RunBeginning { said, limits } =
                         serde_json::from_str(json.get()).map_err(unreadable)?;
-                    let history = say_next(before.take(), said);
-                    let history = history.ok_or(ReplayError::NotWhole { run })?;
-                    replayed = Some(AgentRun::begin(history, limits).0);
+                    let conversation = say_next(before.take(), said);
+                    let conversation = conversation.ok_or(ReplayError::NotWhole { run })?;
+                    replayed = Some(AgentRun::begin(conversation, limits).0);
                 }
                 (EVENT_KIND, Some(replayed)) => {
                     replayed.step(serde_json::from_str(json.get()).map_err(unreadable)?);
@@ -116,17 +116,17 @@ pub async fn replay_run(
     // One that stopped before it wrote anything said nothing.
     let Some(mut replayed) = replayed else { return Ok(before) };
     replayed.step(AgentEvent::Cancelled);
-    Ok(Some(replayed.into_history()))
+    Ok(Some(replayed.into_transcript()))
 }
 
-fn say_next(before: Option<History>, said: Option<UserMessage>) -> Option<History> {
+fn say_next(before: Option<Transcript>, said: Option<UserMessage>) -> Option<Transcript> {
     match (before, said) {
-        (None, said) => said.map(History::new),
-        (Some(mut history), said) => {
+        (None, said) => said.map(|said| History::new(said).into()),
+        (Some(mut conversation), said) => {
             if let Some(said) = said {
-                history.say(said);
+                conversation.say(said);
             }
-            Some(history)
+            Some(conversation)
         }
     }
 }

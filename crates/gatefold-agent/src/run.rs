@@ -1,13 +1,17 @@
 //! The loop as a pure machine.
 
+use std::borrow::Cow;
+
 use gatefold_model::{
     AssistantMessage, CallArguments, History, ModelAnswer, Round, StopReason, ToolResult, Turn,
     UserMessage, UserPart,
 };
 
+use crate::compaction::{CompactionGoal, IMAGES_BYTES, is_crowded};
+use crate::context::{NO_MORE_CALLS, SAY_SOMETHING, ShownSize};
 use crate::estimate::{image_bytes, written_bytes};
 use crate::repeats::{Repeats, Repetition};
-use crate::{AgentEvent, Effect, RunEnd, RunLimits, Shortage, ToolUse};
+use crate::{AgentEvent, Compaction, Effect, RunEnd, RunLimits, Shortage, ToolUse, Transcript};
 
 /// The most calls of one answer that are made. The model is told of the others.
 pub const CALLS_PER_ANSWER: usize = 64;
@@ -15,13 +19,9 @@ pub const CALLS_PER_ANSWER: usize = 64;
 /// How often a model is asked again that answers nothing.
 const EMPTY_ANSWERS: u32 = 1;
 
-/// The most bytes of the images in one request, in base64. Providers take requests of 20 MB or more.
-const IMAGES_BYTES: usize = 16 * 1024 * 1024;
-
 const EMPTY_RESULT: &str = "The call succeeded. Its result is empty.";
 const EMPTY_ERROR: &str = "The call failed, and nothing says why.";
 const CANCELLED: &str = "The call was cancelled.";
-const SAY_SOMETHING: &str = "Your answer was empty. Call a tool, or answer in words.";
 
 /// One run of an agent: from a request to the model's answer.
 ///
@@ -29,22 +29,29 @@ const SAY_SOMETHING: &str = "Your answer was empty. Call a tool, or answer in wo
 /// effects, at any time and on any machine.
 #[derive(Debug, Clone)]
 pub struct AgentRun {
-    history: History,
-    /// How much of `history` there was when the run began.
+    transcript: Transcript,
+    /// How many turns there were when the run began.
     began_with: usize,
     limits: RunLimits,
     phase: Phase,
     answers: u32,
     empty_answers: u32,
     tokens: u64,
-    bytes: usize,
-    image_bytes: usize,
+    /// How much of the conversation is shown.
+    shown: ShownSize,
+    /// What a compaction that is under way shall come to.
+    goal: Option<CompactionGoal>,
+    /// Whether the model took less than was thought since its last answer.
+    has_overflowed: bool,
     repeats: Repeats,
     shortage: Option<Shortage>,
+    /// Whether the model knows that it is asked for the last time.
+    knows_of_shortage: bool,
 }
 
 #[derive(Debug, Clone)]
 enum Phase {
+    Compacting,
     Asking(ToolUse),
     Calling(Calls),
     Ended(RunEnd),
@@ -62,21 +69,23 @@ struct Calls {
 
 impl AgentRun {
     /// A run that answers the end of a history, with what it wants first.
-    pub fn begin(history: History, limits: RunLimits) -> (Self, Vec<Effect>) {
-        let bytes = history.turns().iter().map(written_bytes).sum();
-        let image_bytes = history.turns().iter().map(image_bytes).sum();
+    pub fn begin(conversation: impl Into<Transcript>, limits: RunLimits) -> (Self, Vec<Effect>) {
+        let transcript = conversation.into();
+        let shown = transcript.size();
         let mut run = Self {
-            began_with: history.turns().len(),
-            history,
+            began_with: transcript.turns().len(),
+            transcript,
             limits,
             phase: Phase::Asking(ToolUse::Allowed),
             answers: 0,
             empty_answers: 0,
             tokens: 0,
-            bytes,
-            image_bytes,
+            shown,
+            goal: None,
+            has_overflowed: false,
             repeats: Repeats::default(),
             shortage: None,
+            knows_of_shortage: false,
         };
         let effects = run.ask();
         (run, effects)
@@ -85,6 +94,7 @@ impl AgentRun {
     /// Takes an event, and says what follows. What does not fit where the run is, such as the result of a
     /// call that was cancelled, changes nothing.
     pub fn step(&mut self, event: AgentEvent) -> Vec<Effect> {
+        self.skip_compaction(&event);
         match event {
             AgentEvent::Answered { answer } => match self.phase {
                 Phase::Asking(tools) => self.take_answer(*answer, tools),
@@ -98,6 +108,11 @@ impl AgentRun {
                 Phase::Asking(_) => self.end(RunEnd::DaySpent { reason }),
                 _ => Vec::new(),
             },
+            AgentEvent::Overflowed { reason } => match self.phase {
+                Phase::Asking(_) => self.make_room(&reason),
+                _ => Vec::new(),
+            },
+            AgentEvent::Compacted { compaction } => self.take_compaction(compaction),
             AgentEvent::Returned { call, result } => self.take_result(call, result),
             AgentEvent::RanShort { of } => {
                 self.shortage.get_or_insert(of);
@@ -109,11 +124,24 @@ impl AgentRun {
 
     /// Everything said so far, in whole rounds: fit for any provider at any time.
     pub fn history(&self) -> &History {
-        &self.history
+        self.transcript.history()
+    }
+
+    /// What of it the model is shown, just as fit.
+    pub fn shown(&self) -> Cow<'_, History> {
+        self.transcript.shown()
+    }
+
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    pub fn into_transcript(self) -> Transcript {
+        self.transcript
     }
 
     pub fn into_history(self) -> History {
-        self.history
+        self.transcript.into_history()
     }
 
     pub fn limits(&self) -> &RunLimits {
@@ -145,7 +173,7 @@ impl AgentRun {
 
     /// The text of the model's last answer in this run.
     pub fn answer(&self) -> Option<String> {
-        let mut turns = self.history.turns()[self.began_with..].iter().rev();
+        let mut turns = self.transcript.turns()[self.began_with..].iter().rev();
         turns.find_map(|turn| match turn {
             Turn::Round(round) => Some(round.said().text()),
             Turn::User(_) => None,
@@ -154,6 +182,7 @@ impl AgentRun {
 
     fn take_answer(&mut self, answer: ModelAnswer, tools: ToolUse) -> Vec<Effect> {
         self.answers += 1;
+        self.has_overflowed = false;
         self.tokens = self.tokens.saturating_add(answer.usage.total().unwrap_or(0));
         let ModelAnswer { message, stop, .. } = answer;
         let call_count = message.calls().count();
@@ -271,14 +300,35 @@ impl AgentRun {
         results
     }
 
-    /// Wants the next answer of the model, the last one if anything has run short.
+    /// Wants the next answer of the model, after a compaction if there is too much to show it.
     fn ask(&mut self) -> Vec<Effect> {
+        let RunLimits { compact_bytes, history_bytes, .. } = self.limits;
+        if self.goal.is_none()
+            && is_crowded(self.shown, compact_bytes, history_bytes, self.transcript.compacted_to())
+        {
+            self.goal = Some(CompactionGoal::usual(compact_bytes, history_bytes));
+        }
+        let step = self.goal.as_mut().and_then(|goal| goal.next_step(&self.transcript));
+        if let Some(step) = step {
+            self.phase = Phase::Compacting;
+            return vec![Effect::Compact(step)];
+        }
+        if self.goal.take().is_some() {
+            // Where nothing could be done, it is not tried at each question.
+            self.transcript.settle();
+        }
+        self.ask_now()
+    }
+
+    /// Wants the next answer of the model, the last one if anything has run short.
+    fn ask_now(&mut self) -> Vec<Effect> {
         let short = self.shortage.or_else(|| self.find_shortage());
         let tools = match short {
             Some(of) => {
                 self.shortage = Some(of);
                 // A run that begins with its last answer has nothing to be told.
-                if self.answers > 0 {
+                if self.answers > 0 && !self.knows_of_shortage {
+                    self.knows_of_shortage = true;
                     self.say(&self.over());
                 }
                 ToolUse::Over
@@ -294,16 +344,64 @@ impl AgentRun {
         if self.answers >= iterations {
             return Some(Shortage::Iterations);
         }
-        let is_full = self.bytes > history_bytes || self.image_bytes > IMAGES_BYTES;
+        let is_full = self.shown.text > history_bytes || self.shown.images > IMAGES_BYTES;
         is_full.then_some(Shortage::Room)
     }
 
     /// What the model is told before its last answer.
     fn over(&self) -> String {
         let why = self.shortage.map(|of| format!(": {of}")).unwrap_or_default();
-        format!(
-            "No further tools can be called{why}. Answer now with what you know, and say what is missing."
-        )
+        format!("{NO_MORE_CALLS}{why}. Answer now with what you know, and say what is missing.")
+    }
+
+    /// A journal may have an answer where a run of today would compact first.
+    fn skip_compaction(&mut self, event: &AgentEvent) {
+        let is_of_a_question = matches!(
+            event,
+            AgentEvent::Answered { .. }
+                | AgentEvent::NotAnswered { .. }
+                | AgentEvent::DaySpent { .. }
+                | AgentEvent::Overflowed { .. }
+        );
+        if is_of_a_question && matches!(self.phase, Phase::Compacting) {
+            self.goal = None;
+            self.ask_now();
+        }
+    }
+
+    /// Takes decisions over, and goes on with what waits for them.
+    fn take_compaction(&mut self, compaction: Compaction) -> Vec<Effect> {
+        if matches!(self.phase, Phase::Ended(_)) {
+            return Vec::new();
+        }
+        self.transcript.apply(compaction);
+        self.shown = self.transcript.size();
+        match self.phase {
+            Phase::Compacting => self.ask(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Has the conversation compacted to half, because its model takes less than was thought. Once: what is still too
+    /// much then is not the conversation.
+    fn make_room(&mut self, reason: &str) -> Vec<Effect> {
+        let mut goal = CompactionGoal::half_of(self.shown.text);
+        let step = goal.next_step(&self.transcript);
+        let Some(step) = step.filter(|_| !self.has_overflowed) else {
+            let tried = if self.has_overflowed {
+                "also after it was compacted to half"
+            } else {
+                "and nothing more of it can be left out"
+            };
+            let reason = format!("{reason} ({tried}; a model with a longer context may take it)");
+            return self.end(RunEnd::Failed { reason, is_final: false });
+        };
+        self.has_overflowed = true;
+        // What was too much once is too much later on.
+        self.limits.history_bytes = self.limits.history_bytes.min(self.shown.text);
+        self.limits.compact_bytes = self.limits.compact_bytes.min(self.shown.text / 4 * 3);
+        (self.goal, self.phase) = (Some(goal), Phase::Compacting);
+        vec![Effect::Compact(step)]
     }
 
     fn end_of_last_answer(&mut self) -> Vec<Effect> {
@@ -315,7 +413,7 @@ impl AgentRun {
     fn cancel(&mut self) -> Vec<Effect> {
         match &mut self.phase {
             Phase::Ended(_) => return Vec::new(),
-            Phase::Asking(_) => {}
+            Phase::Asking(_) | Phase::Compacting => {}
             Phase::Calling(calls) => {
                 let (said, results) = (calls.said.clone(), std::mem::take(&mut calls.results));
                 let results = results.into_iter();
@@ -336,14 +434,15 @@ impl AgentRun {
     fn push(&mut self, said: AssistantMessage, results: Vec<ToolResult>) {
         let round = Round::new(said, results).expect("each call has a result");
         let turn = Turn::Round(round.clone());
-        self.bytes = self.bytes.saturating_add(written_bytes(&turn));
-        self.image_bytes = self.image_bytes.saturating_add(image_bytes(&turn));
-        self.history.push(round).expect("the model was asked");
+        let ShownSize { text, images } = &mut self.shown;
+        *text = text.saturating_add(written_bytes(&turn));
+        *images = images.saturating_add(image_bytes(&turn));
+        self.transcript.push(round);
     }
 
     fn say(&mut self, text: &str) {
-        self.bytes = self.bytes.saturating_add(text.len());
-        self.history.say(UserMessage::text(text).expect("the text is not blank"));
+        self.shown.text = self.shown.text.saturating_add(text.len());
+        self.transcript.say(UserMessage::text(text).expect("the text is not blank"));
     }
 }
 

@@ -198,6 +198,7 @@ impl AgentSource {
         let (ledger, who) = (self.ledger.clone(), call.principal());
         let meter = ModelMeter::new(ledger, who, Some(&agent.id), origin, model.chain);
         let driver = Driver::new(&model.client, &tools)
+            .with_clock(self.clock.clone())
             .with_watcher(&watcher)
             .with_meter(meter)
             .with_budget(budget)

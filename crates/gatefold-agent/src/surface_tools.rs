@@ -8,7 +8,7 @@ use gatefold_core::{BoxError, Principal, ToolId, ToolName};
 use gatefold_disclose::SelectedDisclosure;
 use gatefold_dispatch::{CallAttachment, CallContext, Caller, NestedCaller};
 use gatefold_exchange::{
-    Audience, CallObserver, Exchange, TaskSupport, ToolCall as SurfaceCall, Turn,
+    Audience, CallObserver, Exchange, LentTexts, TaskSupport, ToolCall as SurfaceCall, Turn,
 };
 use gatefold_model::{
     CallArguments, Round, ToolCall, ToolResult, Turn as ConversationTurn, UserMessage, UserPart,
@@ -16,8 +16,9 @@ use gatefold_model::{
 use serde::Deserialize;
 
 use crate::answer_text::result_of;
+use crate::dates::is_date;
 use crate::functions::{Functions, SurfaceChange};
-use crate::{AgentTools, Budget, ToolOffer};
+use crate::{AgentTools, Budget, PastTexts, ToolOffer};
 
 /// Makes somebody who is told of what is really called in a turn.
 pub type ObserverOf = dyn Fn(&Turn) -> Arc<dyn CallObserver> + Send + Sync;
@@ -33,6 +34,8 @@ pub struct SurfaceTools {
     caller: Caller,
     observer_of: Option<Box<ObserverOf>>,
     offered: Mutex<OfferedTools>,
+    /// What is read by handles of the conversation's own.
+    past: Mutex<Option<PastTexts>>,
 }
 
 /// What the tools are chosen for.
@@ -88,8 +91,8 @@ impl SurfaceTools {
     fn of(exchange: Arc<Exchange>, turns: Turns, audience: Audience, caller: Caller) -> Self {
         let audience = audience.in_loop();
         let request = Mutex::new(CurrentRequest { audience: audience.clone(), has_begun: false });
-        let (observer_of, offered) = (None, Mutex::default());
-        Self { exchange, turns, audience, request, caller, observer_of, offered }
+        let (observer_of, offered, past) = (None, Mutex::default(), Mutex::default());
+        Self { exchange, turns, audience, request, caller, observer_of, offered, past }
     }
 
     /// Has the tools chosen for what a person says now, beside those that were chosen for what was said before.
@@ -123,7 +126,8 @@ impl SurfaceTools {
     }
 
     fn set_request(&self, message: &UserMessage) {
-        let texts = message.parts().iter().filter_map(text_of);
+        // The day on which it is said is not what is asked for.
+        let texts = message.parts().iter().filter_map(text_of).filter(|text| !is_date(text));
         let request = texts.collect::<Vec<_>>().join("\n");
         self.request().audience = self.audience.clone().for_request(&request);
     }
@@ -186,6 +190,10 @@ impl SurfaceTools {
         self.offered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn past(&self) -> MutexGuard<'_, Option<PastTexts>> {
+        self.past.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn carry_out(
         &self,
         request: &ToolCall,
@@ -205,7 +213,10 @@ impl SurfaceTools {
         let call = SurfaceCall { name: &name, arguments, resume: None, tasks: TaskSupport::Cannot };
         // Calls that are made at once must not share the room of one result.
         let result_place = gatefold_dispatch::ResultPlace::default();
-        let attachment = CallAttachment::new(budget.clone());
+        let mut attachment = CallAttachment::new(budget.clone());
+        if let Some(past) = self.past().clone() {
+            attachment = attachment.and(LentTexts::new(move |handle| past.find(handle)));
+        }
         let caller = Caller { result_place, attachment, ..self.caller.clone() };
         result_of(turn.call(call, caller).await)
     }
@@ -223,6 +234,11 @@ impl AgentTools for SurfaceTools {
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.carry_out(request, budget, self.observer_of.as_deref()))
+    }
+
+    fn keep_past<'a>(&'a self, past: &'a PastTexts) -> BoxFuture<'a, Option<String>> {
+        *self.past() = Some(past.clone());
+        Box::pin(async { Some(self.turn(None).await?.result_reader()?.to_string()) })
     }
 }
 

@@ -2,7 +2,7 @@ use futures::future::BoxFuture;
 use gatefold_core::BoxError;
 use gatefold_model::{RawJson, ToolCall, ToolDefinition, ToolResult};
 
-use crate::Budget;
+use crate::{Budget, PastTexts};
 
 /// What a model is given beside the conversation.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,4 +30,10 @@ pub trait AgentTools: Send + Sync {
     /// Makes a call, under a deadline of its own. What goes wrong is a result too: the model reads it.
     /// What the call spends on models is spent of the run's budget. Dropping the future cancels the call.
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult>;
+
+    /// Has what is not shown any more read by its handles, and says by which tool; none if the model has no such tool.
+    fn keep_past<'a>(&'a self, past: &'a PastTexts) -> BoxFuture<'a, Option<String>> {
+        let _ = past;
+        Box::pin(async { None })
+    }
 }

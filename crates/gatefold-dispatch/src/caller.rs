@@ -37,18 +37,25 @@ pub struct Caller {
 }
 
 /// What whoever makes a call in this process gives along for a source that knows it, such as what the call may
-/// spend. Nothing on the way looks at it, and no client can send it.
+/// spend. Nothing on the way looks at it, and no client can send it. It has one value of each type.
 #[derive(Clone, Default)]
-pub struct CallAttachment(Option<Arc<dyn Any + Send + Sync>>);
+pub struct CallAttachment(Vec<Arc<dyn Any + Send + Sync>>);
 
 impl CallAttachment {
     pub fn new<T: Send + Sync + 'static>(value: T) -> Self {
-        Self(Some(Arc::new(value)))
+        Self::default().and(value)
     }
 
-    /// What was given along, if it is of this type.
+    /// The same, with a value of another type.
+    #[must_use]
+    pub fn and<T: Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.0.push(Arc::new(value));
+        self
+    }
+
+    /// What was given along of this type.
     pub fn get<T: 'static>(&self) -> Option<&T> {
-        self.0.as_ref()?.downcast_ref()
+        self.0.iter().find_map(|value| value.downcast_ref())
     }
 }
 

@@ -29,7 +29,7 @@ pub use gatefold_dispatch::{
 };
 pub use registered::{REGISTERED_TOOLS, RegisteredTools};
 pub use results::{
-    READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id,
+    LentTexts, READ_TASK, ResultFormat, ResultKeeper, ResultLimits, ResultSource, read_result_id,
 };
 pub use surfaces::{List, ListDigests, Lists};
 pub use turn::{CallObserver, TaskSupport, ToolAnswer, ToolCall, Turn};

@@ -392,8 +392,7 @@ impl Turn {
             return Ok(payload);
         };
         let Some(tool) = self.view().tool_of(entry) else { return Ok(payload) };
-        let reader = &results.limits().reader;
-        if tool.id() == reader || self.view().find(reader.as_str()).is_none() {
+        if self.result_reader().is_none_or(|reader| *tool.id() == reader) {
             return Ok(payload);
         }
         let in_envelope = !self.audience.disclosure().is_transparent();
@@ -409,11 +408,18 @@ impl Turn {
     ///
     /// Whoever cannot read on is given all of it, as with results.
     pub async fn shorten_text(&self, text: String, tool: ToolId) -> Result<String, BoxError> {
-        let Some(results) = &self.shared.results else { return Ok(text) };
-        if self.view().find(results.limits().reader.as_str()).is_none() {
-            return Ok(text);
+        match &self.shared.results {
+            Some(results) if self.result_reader().is_some() => {
+                results.shorten_text(text, tool, self.principal()).await
+            }
+            _ => Ok(text),
         }
-        results.shorten_text(text, tool, self.principal()).await
+    }
+
+    /// The tool that reads results on, if this principal sees it.
+    pub fn result_reader(&self) -> Option<ToolId> {
+        let reader = self.shared.results.as_ref()?.limits().reader.clone();
+        self.view().find(reader.as_str()).map(|_| reader)
     }
 
     /// The error with the calls that it suggests as the client can make them. Those of tools that this principal does

@@ -13,6 +13,7 @@ use url::Url;
 
 use crate::halves::SplitPairs;
 use crate::json_mode::{self, Constraint};
+use crate::overflow::is_overflow;
 use crate::retry::{Asking, Tries};
 use crate::stream::clean;
 use crate::wire::{authorization, error_words};
@@ -286,9 +287,13 @@ impl Endpoint {
             return Ok(response);
         }
         let body = response.read_capped(ANSWER_BYTES).await.unwrap_or_default();
-        let words = Fields::parse(&body).and_then(|body| error_words(&body)).unwrap_or_default();
+        let body = Fields::parse(&body).unwrap_or_default();
+        let words = error_words(&body).unwrap_or_default();
         let is_busy = status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error();
-        let error = if is_busy && !is_about_calls(&words) {
+        let is_overflow = status != StatusCode::TOO_MANY_REQUESTS && is_overflow(&body, &words);
+        let error = if is_overflow {
+            ModelError::Overflow { words }
+        } else if is_busy && !is_about_calls(&words) {
             ModelError::Busy { status, words, retry_after }
         } else {
             ModelError::Refused { status, words }

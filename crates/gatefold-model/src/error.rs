@@ -24,6 +24,9 @@ pub enum ModelError {
     /// The endpoint would refuse the same request again.
     #[error("the model's endpoint answered {status}{}", after_colon(words))]
     Refused { status: StatusCode, words: String },
+    /// The conversation is longer than the model takes.
+    #[error("the conversation is longer than the model takes{}", after_colon(words))]
+    Overflow { words: String },
     /// Another time the endpoint may do better.
     #[error("the model's endpoint answered {status}{}", after_colon(words))]
     Busy { status: StatusCode, words: String, retry_after: Option<Duration> },
@@ -63,6 +66,7 @@ impl ModelError {
             Self::Busy { .. } => "the model is busy; try again later",
             Self::Cut => "the answer was cut off",
             Self::TooLarge { .. } => "the answer was too long",
+            Self::Overflow { .. } => "the conversation is longer than the model takes",
             Self::Unreadable { .. } => "the answer could not be read",
             _ => "the model did not answer",
         }
@@ -76,6 +80,7 @@ impl ModelError {
             | Self::NothingAsked
             | Self::NoneOpen
             | Self::Refused { .. }
+            | Self::Overflow { .. }
             | Self::Busy { .. } => true,
             Self::Unreachable(error) => {
                 !matches!(error, EgressError::Timeout { .. } | EgressError::Failed { .. })
@@ -114,6 +119,7 @@ impl ModelError {
     pub(crate) fn words_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Refused { words, .. }
+            | Self::Overflow { words }
             | Self::Busy { words, .. }
             | Self::Reported { words, .. } => Some(words),
             _ => None,

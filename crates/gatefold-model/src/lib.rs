@@ -22,6 +22,7 @@ mod halves;
 mod history;
 mod json_mode;
 mod message;
+mod overflow;
 mod request;
 mod retry;
 mod short_form;

@@ -1,6 +1,6 @@
 //! Conversations with agents: each is its person's own.
 
-use gatefold_agent::replay;
+use gatefold_agent::{Transcript, replay};
 use gatefold_core::{AgentId, Principal, Timestamp};
 use gatefold_dispatch::{DataOwner, Thread, ThreadId, Threads as _};
 use gatefold_model::History;
@@ -53,7 +53,8 @@ impl StateOperations {
         let (owner, thread) = (self.owner(), self.find_thread(id).await?);
         let runs = self.store.runs_of(&owner, thread.id).await?;
         let runs = runs.into_iter().map(|run| run.id);
-        Ok((thread.into(), replay(&self.store, &owner, runs).await?))
+        let said = replay(&self.store, &owner, runs).await?;
+        Ok((thread.into(), said.map(Transcript::into_history)))
     }
 
     pub async fn rename_thread(

@@ -185,6 +185,10 @@ impl App {
         RunId::new(self.clock.now(), fastrand::u128(..))
     }
 
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+
     /// The state directory, open.
     pub fn store(&self) -> &Store {
         &self.store

@@ -45,7 +45,7 @@ async fn a_run_can_be_replayed_from_its_journal() {
     assert_eq!(replayed.history(), run.history());
     assert_eq!(replayed.end_state(), run.end_state());
     let replayed = replay(&*journal, &owner, [id]).await.unwrap();
-    assert_eq!(replayed.as_ref(), Some(run.history()));
+    assert_eq!(replayed.as_ref(), Some(run.transcript()));
 }
 
 /// Two runs, the second one after a crash in the midst of its calls.

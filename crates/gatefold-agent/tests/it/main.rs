@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod context;
 mod driven;
 mod journaled;
+mod lasting;
 mod metered;
 mod properties;
 mod steps;
@@ -55,6 +57,7 @@ fn shown(effects: &[Effect]) -> Vec<String> {
     let show = |effect: &Effect| match effect {
         Effect::Ask(ToolUse::Allowed) => "ask".to_owned(),
         Effect::Ask(ToolUse::Over) => "last".to_owned(),
+        Effect::Compact(_) => "compact".to_owned(),
         Effect::Call { call, request } => format!("{call} {}", request.name),
         Effect::End(end) => serde_json::to_string(end).unwrap(),
     };

@@ -13,6 +13,7 @@ mod behind_a_proxy;
 mod calls;
 mod chat;
 mod chat_files;
+mod chat_lasting;
 mod client_credentials;
 mod commands;
 mod completions;

@@ -14,7 +14,7 @@ use gatefold_results::{READ_DESCRIPTION, READ_SCHEMA, ReadAnswer, ReadRequest, R
 use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::ResultKeeper;
+use super::{LentTexts, ResultKeeper};
 
 /// The tool's own name.
 const READ_RESULT: &str = "read_result";
@@ -64,20 +64,29 @@ impl ResultSource {
         let arguments = call.arguments().map_or("{}", RawValue::get);
         let request = ReadRequest::from_arguments(arguments)
             .map_err(|error: ReadingError| invalid(error.to_string()))?;
-        let handle = ResultHandle::new(request.handle.as_str());
-        let stored = self.0.find(call.principal(), &handle).await;
-        let stored = stored.map_err(|source| CallError::Unavailable {
+        let lent = context.caller.attachment.get::<LentTexts>();
+        let text = match lent.and_then(|lent| lent.find(&request.handle)) {
+            Some(text) => text,
+            None => self
+                .kept(&request.handle, &call)
+                .await?
+                .ok_or_else(|| invalid(MISSING_RESULT.to_owned()))?,
+        };
+        let reading = self.0.read(text, request, call.principal());
+        let read = context.caller.cancel.run_until_cancelled(reading).await;
+        let answer = read.ok_or(CallError::Cancelled)?;
+        Ok(payload(&answer.map_err(|error| invalid(error.to_string()))?))
+    }
+
+    /// What was kept under a handle of the caller's.
+    async fn kept(&self, handle: &str, call: &AdmittedCall) -> Result<Option<String>, CallError> {
+        let found = self.0.find(call.principal(), &ResultHandle::new(handle)).await;
+        let found = found.map_err(|source| CallError::Unavailable {
             domain: call.target().domain.clone(),
             reason: UNREADABLE_RESULTS.to_owned(),
             source: Some(source),
         })?;
-        let Some(stored) = stored else {
-            return Err(invalid(MISSING_RESULT.to_owned()));
-        };
-        let reading = self.0.read(stored.text, request, call.principal());
-        let read = context.caller.cancel.run_until_cancelled(reading).await;
-        let answer = read.ok_or(CallError::Cancelled)?;
-        Ok(payload(&answer.map_err(|error| invalid(error.to_string()))?))
+        Ok(found.map(|found| found.text))
     }
 }
 

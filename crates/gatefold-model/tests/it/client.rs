@@ -253,6 +253,32 @@ async fn models_are_listed_and_a_finished_conversation_is_not_asked_about() {
 }
 
 #[tokio::test]
+async fn too_long_a_conversation_is_told_apart_and_not_sent_again() {
+    for api in Api::ALL {
+        for (status, body) in [
+            (
+                "400 Bad Request",
+                r#"{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}"#,
+            ),
+            ("400 Bad Request", r#"{"error":{"message":"no","code":"context_length_exceeded"}}"#),
+            (
+                "500 Internal Server Error",
+                r#"{"error":{"message":"exceeds the available context size"}}"#,
+            ),
+        ] {
+            let endpoint = model(move |_| Move::Fail(status, "", body));
+            for streams in [false, true] {
+                let history = asking("Go.");
+                let request = ModelRequest::new("", &history);
+                let answer = answer_of(&client(&endpoint, api), request, streams).await;
+                assert!(matches!(answer, Err(ModelError::Overflow { .. })), "{api}: {answer:?}");
+            }
+            assert_eq!(endpoint.requests().len(), 2, "{api}: {body}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn refusals_and_limits_are_reasons_to_stop() {
     for api in Api::ALL {
         for (outcome, stop) in

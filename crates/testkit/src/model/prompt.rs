@@ -18,10 +18,11 @@ impl Prompt {
         self.wire
     }
 
-    /// What the user wants: the first text that is said to the model.
+    /// What the user wants: the first text that is said to the model, without the day on which it is said.
     pub fn request(&self) -> &str {
         let user = self.messages().find(|message| message["role"] == "user");
-        user.and_then(|user| text_in(&user["content"])).unwrap_or_default()
+        let text = user.and_then(|user| text_in(&user["content"])).unwrap_or_default();
+        text.split("\n\n[Today is ").next().unwrap_or_default()
     }
 
     /// The answers to its calls so far.

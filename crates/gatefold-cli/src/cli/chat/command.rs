@@ -1,7 +1,7 @@
 //! What a person types that is for the chat and not for the model.
 
 /// The commands, with what each does.
-pub(super) const COMMANDS: [(&str, &str); 10] = [
+pub(super) const COMMANDS: [(&str, &str); 11] = [
     ("/agent [NAME]", "list the agents, or begin anew with one; `/agent none` is without"),
     ("/model [NAME]", "list the models, or go on with another"),
     ("/file [PATH]", "send a file or an image with your next message; `/file none` sends none"),
@@ -9,6 +9,10 @@ pub(super) const COMMANDS: [(&str, &str); 10] = [
     ("/show [NUMBER]", "show one of them, or the last one, with its arguments and its result"),
     ("/tools", "list what the model is shown, and how much is behind it"),
     ("/context", "count what the prompt holds, in tokens"),
+    (
+        "/compact",
+        "make room: the model sees a summary of what is older, and reads on where it needs to",
+    ),
     ("/undo", "take back your last message and what followed; calls that were made stay made"),
     ("/help", "list these"),
     ("/quit", "leave"),
@@ -23,6 +27,7 @@ pub(super) enum ChatCommand<'t> {
     Show(Option<&'t str>),
     Tools,
     Context,
+    Compact,
     Undo,
     Help,
     Quit,
@@ -43,6 +48,7 @@ impl<'t> ChatCommand<'t> {
             ("show", number) => Self::Show(number),
             ("tools", None) => Self::Tools,
             ("context", None) => Self::Context,
+            ("compact", None) => Self::Compact,
             ("undo", None) => Self::Undo,
             ("help", None) => Self::Help,
             ("quit" | "exit", None) => Self::Quit,

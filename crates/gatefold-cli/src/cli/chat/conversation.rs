@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use anyhow::Context as _;
 use gatefold::App;
-use gatefold_agent::{AgentRun, EarlierTurns, RunJournal, replay_run};
+use gatefold_agent::{AgentRun, EarlierTurns, RunJournal, Transcript, replay_run};
 use gatefold_core::AgentId;
 use gatefold_dispatch::{
     DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
@@ -20,7 +21,7 @@ pub(super) struct Conversation {
     agent: Option<AgentId>,
     /// None until something is said.
     thread: Option<ThreadId>,
-    history: Option<History>,
+    transcript: Option<Transcript>,
     said: Vec<Said>,
     /// The thread's runs as far as they were read, each with whether it had ended. As many as the store
     /// gives at most.
@@ -45,8 +46,8 @@ pub(super) enum Earlier<'a> {
 impl Conversation {
     pub(super) fn new(app: &Arc<App>, agent: Option<AgentId>) -> Self {
         let owner = DataOwner::lasting(&app.local_user());
-        let (app, thread, history) = (app.clone(), None, None);
-        Self { app, owner, agent, thread, history, said: Vec::new(), runs: Vec::new() }
+        let (app, thread, transcript) = (app.clone(), None, None);
+        Self { app, owner, agent, thread, transcript, said: Vec::new(), runs: Vec::new() }
     }
 
     /// One of the person's earlier ones, with the agent that it was with.
@@ -76,21 +77,31 @@ impl Conversation {
         if runs == self.runs {
             return Ok(false);
         }
-        let (mut history, mut said): (Option<History>, _) = (None, Vec::new());
+        self.read(runs).await?;
+        Ok(true)
+    }
+
+    /// Reads these runs of the thread, which are all that it has.
+    async fn read(&mut self, runs: Vec<(RunId, bool)>) -> anyhow::Result<()> {
+        let (mut transcript, mut said): (Option<Transcript>, _) = (None, Vec::new());
         for &(run, _) in &runs {
-            let at = turns_of(history.as_ref()).len();
-            let after = replay_run(store, &self.owner, run, history.clone()).await?;
-            // What was not answered would be said twice.
+            let at = turns_of(transcript.as_ref()).len();
+            let store = self.app.store();
+            let after = replay_run(store, &self.owner, run, transcript.clone()).await?;
             if is_answered(after.as_ref(), at) {
-                history = after;
+                transcript = after;
                 said.push(Said { at, run });
+            } else if turns_of(after.as_ref()).len() == at {
+                // It said nothing, and may have compacted.
+                transcript = after;
             }
+            // What was not answered would be said twice.
         }
         if runs.is_empty() {
             self.thread = None;
         }
-        (self.history, self.said, self.runs) = (history, said, runs);
-        Ok(true)
+        (self.transcript, self.said, self.runs) = (transcript, said, runs);
+        Ok(())
     }
 
     pub(super) fn agent(&self) -> Option<&AgentId> {
@@ -103,14 +114,14 @@ impl Conversation {
 
     /// All of it with what the person says now, for a run to answer. It counts only once it is
     /// [answered](Self::keep).
-    pub(super) fn with(&self, message: UserMessage) -> History {
-        match &self.history {
-            Some(history) => {
-                let mut history = history.clone();
-                history.say(message);
-                history
+    pub(super) fn with(&self, message: UserMessage) -> Transcript {
+        match &self.transcript {
+            Some(transcript) => {
+                let mut transcript = transcript.clone();
+                transcript.say(message);
+                transcript
             }
-            None => History::new(message),
+            None => History::new(message).into(),
         }
     }
 
@@ -120,12 +131,29 @@ impl Conversation {
         message: &UserMessage,
     ) -> anyhow::Result<(RunId, RunJournal)> {
         let (id, store, owner) = (self.app.next_run_id(), self.app.store(), self.owner);
-        let thread = self.thread.unwrap_or(ThreadId::of(id));
-        if self.thread.is_none() {
-            let (title, agent) = (title(message), self.agent.clone());
-            store.begin_thread(NewThread { id: thread, owner, title, agent }).await?;
-            self.thread = Some(thread);
-        }
+        let thread = match self.thread {
+            Some(thread) => thread,
+            None => {
+                let (id, title, agent) = (ThreadId::of(id), title(message), self.agent.clone());
+                store.begin_thread(NewThread { id, owner, title, agent }).await?;
+                *self.thread.insert(id)
+            }
+        };
+        self.begin_run_of(thread, id).await
+    }
+
+    /// The journal of a run that says nothing, in a conversation that has begun.
+    pub(super) async fn begin_silent_run(&self) -> anyhow::Result<(RunId, RunJournal)> {
+        let thread = self.thread.context("nothing was said so far")?;
+        self.begin_run_of(thread, self.app.next_run_id()).await
+    }
+
+    async fn begin_run_of(
+        &self,
+        thread: ThreadId,
+        id: RunId,
+    ) -> anyhow::Result<(RunId, RunJournal)> {
+        let (store, owner) = (self.app.store(), self.owner);
         let subject = self.agent.as_ref().map(ToString::to_string).unwrap_or_default();
         let kind = RunKind::Agent;
         let new = NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) };
@@ -137,12 +165,12 @@ impl Conversation {
     /// answered is left out, because it would be said twice.
     pub(super) async fn keep(&mut self, id: RunId, run: AgentRun) -> anyhow::Result<bool> {
         let at = self.turns().len();
-        let history = Some(run.into_history());
-        let is_kept = is_answered(history.as_ref(), at);
+        let transcript = Some(run.into_transcript());
+        let is_kept = is_answered(transcript.as_ref(), at);
         if is_kept {
             self.said.push(Said { at, run: id });
             self.runs.push((id, true));
-            self.history = history;
+            self.transcript = transcript;
         } else {
             self.forget(id).await?;
         }
@@ -152,12 +180,27 @@ impl Conversation {
     /// Takes back the last thing that the person said, with all that followed. Returns whether there
     /// was one.
     pub(super) async fn undo(&mut self) -> anyhow::Result<bool> {
-        let Some(Said { at, run }) = self.said.pop() else { return Ok(false) };
-        let kept = self.turns()[..at].to_vec();
-        // Nothing is left before the first.
-        self.history = History::try_from(kept).ok();
+        let Some(Said { run, .. }) = self.said.pop() else { return Ok(false) };
         self.forget(run).await?;
+        if self.said.is_empty() {
+            // What is left only compacted what is gone.
+            for (run, _) in self.runs.clone() {
+                self.forget(run).await?;
+            }
+        }
+        // With what the run, or one after it, decided on how the rest is shown.
+        self.read(self.runs.clone()).await?;
         Ok(true)
+    }
+
+    /// Takes over how a run that said nothing has it shown.
+    pub(super) fn keep_compacted(&mut self, id: RunId, transcript: Transcript) {
+        self.runs.push((id, true));
+        self.transcript = Some(transcript);
+    }
+
+    pub(super) fn transcript(&self) -> Option<&Transcript> {
+        self.transcript.as_ref()
     }
 
     /// Deletes a run. The store deletes the thread with its last one.
@@ -177,17 +220,17 @@ impl Conversation {
     }
 
     pub(super) fn turns(&self) -> &[Turn] {
-        turns_of(self.history.as_ref())
+        turns_of(self.transcript.as_ref())
     }
 }
 
-fn turns_of(history: Option<&History>) -> &[Turn] {
-    history.map(History::turns).unwrap_or_default()
+fn turns_of(transcript: Option<&Transcript>) -> &[Turn] {
+    transcript.map(Transcript::turns).unwrap_or_default()
 }
 
 /// Whether a model said anything from that turn on.
-fn is_answered(history: Option<&History>, at: usize) -> bool {
-    turns_of(history).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
+fn is_answered(transcript: Option<&Transcript>, at: usize) -> bool {
+    turns_of(transcript).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
 }
 
 /// The first line of what was said first.

@@ -174,6 +174,10 @@ impl<'w> Chat<'w> {
             }
             ChatCommand::Tools => self.report(self.list_tools().await),
             ChatCommand::Context => self.report(self.count().await),
+            ChatCommand::Compact => {
+                let compacted = Box::pin(self.compact()).await;
+                self.report(compacted);
+            }
             ChatCommand::Undo => self.undo().await,
             ChatCommand::Help => self.help(),
             ChatCommand::Quit => return Ok(Some(ExitCode::SUCCESS)),
@@ -226,6 +230,7 @@ impl<'w> Chat<'w> {
         let cancel = CancellationToken::new();
         let driver = Driver::new(&asked.client, &self.tools)
             .with_watcher(&screen)
+            .with_clock(self.world.clock())
             .with_journal(journal)
             .with_meter(self.world.meter(&self.stance, &self.model, id))
             .with_budget(self.spent.clone())
@@ -415,7 +420,41 @@ impl<'w> Chat<'w> {
     async fn count(&self) -> anyhow::Result<()> {
         let offer = self.tools.look().await.map_err(|error| anyhow::anyhow!(error))?;
         let context = self.model.config.context_tokens;
-        context::print(&offer, self.conversation.turns(), context, self.output).await
+        context::print(&offer, self.conversation.transcript(), context, self.output).await
+    }
+
+    /// Compacts the conversation to half. Ctrl-C leaves it as it is.
+    async fn compact(&mut self) -> anyhow::Result<()> {
+        self.catch_up().await?;
+        let transcript = self.conversation.transcript().filter(|said| said.is_compactable());
+        let Some(transcript) = transcript.cloned() else {
+            self.output.line("there is nothing to compact");
+            return Ok(());
+        };
+        let before = context::count_shown(&transcript).await?;
+        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+        let asked = &self.model.runs;
+        let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
+        let (id, journal) = self.conversation.begin_silent_run().await?;
+        let cancel = CancellationToken::new();
+        let driver = Driver::new(&asked.client, &self.tools)
+            .with_journal(journal)
+            .with_meter(self.world.meter(&self.stance, &self.model, id))
+            .with_budget(self.spent.clone())
+            .with_cancellation(cancel.clone());
+        let mut compacting = pin!(driver.compact(transcript, limits));
+        let compacted = loop {
+            tokio::select! {
+                compacted = &mut compacting => break compacted?,
+                _ = self.signals.interrupt.recv() => cancel.cancel(),
+            }
+        };
+        let after = context::count_shown(&compacted).await?;
+        self.conversation.keep_compacted(id, compacted);
+        let line =
+            format!("the conversation took {before} tokens of a prompt, and takes {after} now");
+        self.output.line(&line);
+        Ok(())
     }
 
     /// What goes wrong with a command ends no chat.

@@ -89,10 +89,19 @@ impl RunWatcher for ChatScreen<'_> {
     }
 
     fn on_event(&self, event: &AgentEvent) {
-        let AgentEvent::Answered { answer } = event else { return };
-        self.end_line();
-        if answer.message.origin != self.origin {
-            self.output.warning(FALLBACK);
+        match event {
+            AgentEvent::Answered { answer } => {
+                self.end_line();
+                if answer.message.origin != self.origin {
+                    self.output.warning(FALLBACK);
+                }
+            }
+            AgentEvent::Compacted { .. } => {
+                self.end_line();
+                let line = "made room: `/context` says what the model sees of this conversation";
+                self.output.line(&self.output.style().faint(line));
+            }
+            _ => {}
         }
     }
 }

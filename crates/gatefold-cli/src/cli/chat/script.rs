@@ -63,6 +63,7 @@ pub(super) async fn run(
     let budget = Budget::unlimited();
     let driver = Driver::new(&model.runs.client, &tools)
         .with_watcher(&watcher)
+        .with_clock(world.clock())
         .with_journal(journal)
         .with_meter(world.meter(stance, model, id))
         .with_budget(budget.clone());

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use gatefold_agent::{AgentTools, Budget, SurfaceTools, ToolOffer};
+use gatefold_agent::{AgentTools, Budget, PastTexts, SurfaceTools, ToolOffer};
 use gatefold_catalog::{Request, View, by_ends};
 use gatefold_core::{BoxError, CallError, Operation, Outcome};
 use gatefold_exchange::{CallObserver, Turn};
@@ -126,6 +126,10 @@ impl AgentTools for ChatTools<'_> {
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
         Box::pin(self.make(request, budget))
+    }
+
+    fn keep_past<'a>(&'a self, past: &'a PastTexts) -> BoxFuture<'a, Option<String>> {
+        self.surface.keep_past(past)
     }
 }
 

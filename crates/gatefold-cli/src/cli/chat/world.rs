@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use gatefold::config::{AgentConfig, Config};
 use gatefold::{App, Environment};
 use gatefold_agent::{ModelMeter, SurfaceTools};
-use gatefold_core::{AgentId, ClientName, Principal};
+use gatefold_core::{AgentId, ClientName, Clock, Principal};
 use gatefold_dispatch::{Caller, NoPeer, Peer, RequestMeta, RunId, SharedLabel, UseOrigin};
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_operations::complete;
@@ -123,6 +123,10 @@ impl World {
         let is_told = self.agent(stance).is_some_and(|agent| !agent.instructions.is_empty());
         let persona = if is_told { Persona::Agents } else { Persona::Generic };
         Ok(ChatTools { surface, persona, output, lines, made: Mutex::default() })
+    }
+
+    pub(super) fn clock(&self) -> Arc<dyn Clock> {
+        self.app.clock()
     }
 
     /// Counts what a run spends, for whoever talks.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::super::{CALLS, error_words, is_passing, sum_of};
+use crate::overflow::is_overflow;
 use crate::{
     AssistantMessage, AssistantPart, CallArguments, Fields, ModelAnswer, ModelError, Origin,
     RawJson, StopReason, TokenUsage, ToolCall,
@@ -26,6 +27,9 @@ pub(super) fn read_error(body: &Fields) -> Option<ModelError> {
     let error: Fields = body.get("error")?.read()?;
     let kind: String = error.read("type").unwrap_or_default();
     let words = error_words(body).unwrap_or_default();
+    if is_overflow(body, &words) {
+        return Some(ModelError::Overflow { words });
+    }
     Some(ModelError::Reported { words, is_passing: is_passing(&kind) })
 }
 

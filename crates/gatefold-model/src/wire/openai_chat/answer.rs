@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::super::{CALLS, error_words};
 use super::{THOUGHTS, sendable, text_of};
+use crate::overflow::is_overflow;
 use crate::{
     AssistantMessage, AssistantPart, CallArguments, Fields, ModelAnswer, ModelError, Origin,
     RawJson, StopReason, TokenUsage, ToolCall,
@@ -36,6 +37,9 @@ pub(super) fn read(body: &[u8], origin: &Origin) -> Result<ModelAnswer, ModelErr
 pub(super) fn read_error(body: &Fields) -> Option<ModelError> {
     let error = body.get("error").filter(|error| !error.is_null())?;
     let words = error_words(body).unwrap_or_default();
+    if is_overflow(body, &words) {
+        return Some(ModelError::Overflow { words });
+    }
     let error: Fields = error.read().unwrap_or_default();
     let kind = |name: &str| error.read::<String>(name).unwrap_or_default();
     let status = error.read::<u16>("code").or_else(|| kind("code").parse().ok());
