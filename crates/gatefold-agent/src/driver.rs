@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -34,11 +35,13 @@ pub struct Driver<'a> {
     cancel: CancellationToken,
 }
 
-/// Where a run's events are written before they count.
+/// Where a run's events are written before they count. Clones share the place at which it is.
 #[derive(Clone)]
 pub struct RunJournal {
     journal: Arc<dyn Journal>,
     run: RunId,
+    /// The number of the last event.
+    last: Arc<AtomicU64>,
 }
 
 /// Sees a run while it goes on.
@@ -70,7 +73,29 @@ pub struct RunFault(#[from] JournalError);
 impl RunJournal {
     /// The journal of a run that has begun there and has no events so far.
     pub fn new(journal: Arc<dyn Journal>, run: RunId) -> Self {
-        Self { journal, run }
+        Self::behind(journal, run, 0)
+    }
+
+    /// The same of a run whose last event has this number.
+    pub fn behind(journal: Arc<dyn Journal>, run: RunId, last: u64) -> Self {
+        Self { journal, run, last: Arc::new(AtomicU64::new(last)) }
+    }
+
+    /// The number of the last event that was written.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// Adds events. Whoever else wrote meanwhile has the run now, and this fails.
+    pub async fn append(&self, events: Vec<NewRunEvent>) -> Result<(), JournalError> {
+        let last = self.journal.append(self.run, self.last(), events).await?;
+        self.last.store(last, Ordering::Release);
+        Ok(())
+    }
+
+    /// Ends the run there.
+    async fn end(&self, outcome: RunOutcome) -> Result<(), JournalError> {
+        self.journal.end(self.run, self.last(), outcome).await
     }
 }
 
@@ -112,10 +137,8 @@ impl<'a> Driver<'a> {
     pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
         let deadline = Instant::now() + limits.run;
         let budget = self.budget.within(limits.spending());
-        let mut written = 0;
-        if let Some(RunJournal { journal, run }) = &self.journal {
-            let beginning = vec![replay::beginning(&history, &limits)];
-            written = journal.append(*run, written, beginning).await?;
+        if let Some(journal) = &self.journal {
+            journal.append(vec![replay::beginning(&history, &limits)]).await?;
         }
         let (mut run, effects) = AgentRun::begin(history, limits);
         let mut effects = VecDeque::from(effects);
@@ -131,7 +154,7 @@ impl<'a> Driver<'a> {
                     // It is the only effect of its step, and no call is under way.
                     Effect::Ask(tools) => event = Some(self.ask(&run, tools, &budget).await?),
                     Effect::End(end) => {
-                        self.end(written, &end).await?;
+                        self.end(&end).await?;
                         return Ok(run);
                     }
                 }
@@ -144,10 +167,9 @@ impl<'a> Driver<'a> {
             if run.shortage().is_none()
                 && let Some(of) = find_shortage(&event, deadline, &budget)
             {
-                effects
-                    .extend(self.take(&mut run, AgentEvent::RanShort { of }, &mut written).await?);
+                effects.extend(self.take(&mut run, AgentEvent::RanShort { of }).await?);
             }
-            effects.extend(self.take(&mut run, event, &mut written).await?);
+            effects.extend(self.take(&mut run, event).await?);
         }
     }
 
@@ -164,18 +186,12 @@ impl<'a> Driver<'a> {
     }
 
     /// Writes an event down, and only then lets the run take it.
-    async fn take(
-        &self,
-        run: &mut AgentRun,
-        event: AgentEvent,
-        written: &mut u64,
-    ) -> Result<Vec<Effect>, RunFault> {
+    async fn take(&self, run: &mut AgentRun, event: AgentEvent) -> Result<Vec<Effect>, RunFault> {
         let event = match &self.journal {
             None => event,
-            Some(RunJournal { journal, run }) => {
+            Some(journal) => {
                 let (event, written_event) = fit_into_journal(event);
-                let events = vec![written_event];
-                *written = journal.append(*run, *written, events).await?;
+                journal.append(vec![written_event]).await?;
                 event
             }
         };
@@ -183,14 +199,14 @@ impl<'a> Driver<'a> {
         Ok(run.step(event))
     }
 
-    async fn end(&self, written: u64, end: &RunEnd) -> Result<(), RunFault> {
-        let Some(RunJournal { journal, run }) = &self.journal else { return Ok(()) };
+    async fn end(&self, end: &RunEnd) -> Result<(), RunFault> {
+        let Some(journal) = &self.journal else { return Ok(()) };
         let outcome = match end {
             RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
             RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
             RunEnd::Cancelled => RunOutcome::Cancelled,
         };
-        Ok(journal.end(*run, written, outcome).await?)
+        Ok(journal.end(outcome).await?)
     }
 
     async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, ToolResult) {

@@ -25,6 +25,7 @@ mod replay;
 mod run;
 mod source;
 mod surface_tools;
+mod thread_history;
 mod tools;
 
 pub use budget::{Budget, Spending, SpendingLimit};
@@ -33,8 +34,9 @@ pub use event::{AgentEvent, Effect, RunEnd, Shortage, ToolUse};
 pub use limits::{AgentLimits, ModelRoom, RunLimits};
 pub use metering::{MeteredModel, ModelMeter};
 pub use price::TokenPrice;
-pub use replay::{ReplayError, fits_journal, replay, replay_run};
+pub use replay::{ReplayError, earlier_events, fits_journal, replay, replay_run};
 pub use run::{AgentRun, CALLS_PER_ANSWER};
 pub use source::{AgentModel, AgentModels, AgentSource, CallableAgent};
 pub use surface_tools::{EarlierTurns, ObserverOf, SurfaceTools};
+pub use thread_history::{ThreadHistory, is_answered};
 pub use tools::{AgentTools, ToolOffer};

@@ -13,6 +13,9 @@ use crate::{AgentEvent, AgentRun, RunLimits};
 const BEGIN_KIND: &str = "agent_begin";
 const EVENT_KIND: &str = "agent";
 
+/// The word for turns of a conversation that its client keeps itself, before its run begins.
+const EARLIER_KIND: &str = "agent_earlier";
+
 /// How many events are read at once.
 const PAGE: u32 = 500;
 
@@ -42,7 +45,15 @@ pub fn fits_journal(said: &UserMessage) -> bool {
     said.len() + BEGINNING_BYTES <= RUN_EVENT_BYTES
 }
 
-/// The event that a run's journal begins with.
+/// Turns that were said before a run and are in no other journal, for this one to begin with. None if one of them is
+/// too long.
+pub fn earlier_events(turns: &[Turn]) -> Option<Vec<NewRunEvent>> {
+    let events: Vec<_> = turns.iter().map(|turn| write_event(EARLIER_KIND, turn)).collect();
+    let fits = |event: &NewRunEvent| event.json.get().len() <= RUN_EVENT_BYTES;
+    events.iter().all(fits).then_some(events)
+}
+
+/// The event that a run begins with.
 pub(crate) fn beginning(history: &History, limits: &RunLimits) -> NewRunEvent {
     let said = match history.turns().last() {
         Some(Turn::User(message)) => Some(message.clone()),
@@ -89,7 +100,7 @@ pub async fn replay_run(
     before: Option<History>,
 ) -> Result<Option<History>, ReplayError> {
     let mut replayed: Option<AgentRun> = None;
-    let (mut last, mut before) = (0, before);
+    let (mut last, mut before, mut earlier) = (0, before, Vec::<Turn>::new());
     loop {
         let page = journal.events(owner, run, last, PAGE).await?;
         for RunEvent { number, kind, json, .. } in &page {
@@ -99,6 +110,9 @@ pub async fn replay_run(
                 (BEGIN_KIND, None) => {
                     let RunBeginning { said, limits } =
                         serde_json::from_str(json.get()).map_err(unreadable)?;
+                    if !earlier.is_empty() {
+                        before = History::try_from(std::mem::take(&mut earlier)).ok();
+                    }
                     let history = say_next(before.take(), said);
                     let history = history.ok_or(ReplayError::NotWhole { run })?;
                     replayed = Some(AgentRun::begin(history, limits).0);
@@ -106,7 +120,14 @@ pub async fn replay_run(
                 (EVENT_KIND, Some(replayed)) => {
                     replayed.step(serde_json::from_str(json.get()).map_err(unreadable)?);
                 }
-                _ => return Err(ReplayError::NotWhole { run }),
+                (EARLIER_KIND, None) => {
+                    earlier.push(serde_json::from_str(json.get()).map_err(unreadable)?);
+                }
+                (BEGIN_KIND | EVENT_KIND | EARLIER_KIND, _) => {
+                    return Err(ReplayError::NotWhole { run });
+                }
+                // What others note changes nothing of what was said.
+                _ => {}
             }
         }
         if page.len() < PAGE as usize {

@@ -18,6 +18,7 @@ mod patterns;
 mod people;
 mod restart;
 mod results;
+mod runs;
 mod sign_in;
 mod sources;
 mod status;
@@ -64,6 +65,10 @@ pub use builder::AppBuilder;
 pub use containers::container_leftovers;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use observer::ConnectObserver;
+pub use runs::{
+    BeginRunError, BegunRun, CancelRunError, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun,
+    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
+};
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};
 pub use watch::{ConfigWatch, SeenFiles, WatchError};
@@ -112,6 +117,7 @@ pub struct App {
     counted: TokenCounts,
     admission: ClientAdmission,
     people: Arc<ConfiguredPeople>,
+    runs: Arc<RunHost>,
     secured: OnceLock<SecuredEndpoint>,
 }
 
@@ -183,6 +189,11 @@ impl App {
     /// An id for a run that begins now.
     pub fn next_run_id(&self) -> RunId {
         RunId::new(self.clock.now(), fastrand::u128(..))
+    }
+
+    /// The runs of agents that go on by themselves.
+    pub fn runs(&self) -> &Arc<RunHost> {
+        &self.runs
     }
 
     /// The state directory, open.
@@ -438,6 +449,7 @@ impl App {
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);
         self.people.replace(&config);
+        self.runs.set_config(&config);
         self.dispatcher.install(setup);
         sources::read_again(&sources, &old.sources);
         self.recall_used(&config).await;
@@ -458,9 +470,10 @@ impl App {
     }
 
     /// Closes every source, including child processes, and then the store. Running calls fail; open
-    /// records count as interrupted.
+    /// records count as interrupted, and runs can be taken up again.
     pub async fn close(&self) {
         self.set_learning(None);
+        self.runs.close().await;
         self.dispatcher.close().await;
         self.admission.close().await;
         if let Err(error) = self.store.close().await {

@@ -22,9 +22,11 @@ mod texts;
 pub mod worker;
 
 pub use app::{
-    App, AppBuilder, AppError, AwaitedOfClients, ConfigWatch, ConnectObserver, ConnectOutcome,
-    CountError, IssuerFault, NoSurfaceError, OpenAddress, ReloadReport, SeenFiles, ShownTo,
-    SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
+    App, AppBuilder, AppError, AwaitedOfClients, BeginRunError, BegunRun, CancelRunError,
+    ConfigWatch, ConnectObserver, ConnectOutcome, CountError, IssuerFault, LIVE_RUNS,
+    LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, NoSurfaceError, OpenAddress, ReloadReport,
+    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
+    SeenFiles, ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
     WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
 };
 pub use documents::DocumentError;

@@ -21,6 +21,7 @@ use super::disclosure::ConfiguredDisclosures;
 use super::loop_tools::LoopTools;
 use super::people::ConfiguredPeople;
 use super::results::KeptResults;
+use super::runs::RunHost;
 use super::sign_in;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
@@ -159,6 +160,7 @@ impl AppBuilder {
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
             loop_tools: LoopTools::default(),
+            runs: RunHost::new(store.clone(), exchange.clone(), people.clone(), clock.clone()),
             dispatcher,
             exchange,
             disclosures: own,
