@@ -122,17 +122,12 @@ impl SurfaceTools {
         self.set_request(message);
     }
 
-    /// Has the tools chosen for a run that goes on, for what its person said last and what was loaded since.
-    pub async fn choose_again(&self, turns: &[ConversationTurn]) {
-        let said = turns.iter().enumerate().filter_map(|(at, turn)| match turn {
-            ConversationTurn::User(message) => Some((at, message)),
-            ConversationTurn::Round(_) => None,
-        });
-        // A run's own notes to its model are read too: they choose nothing that was not chosen.
-        let said: Vec<_> = said.collect();
-        let requests = said.iter().map(|(at, _)| *at).collect();
-        if let Some((_, last)) = said.last() {
-            self.choose_for(EarlierTurns { turns, requests }, last).await;
+    /// Has the tools chosen for a run that goes on: for the last request of all that was said, and for what was
+    /// loaded since.
+    pub async fn choose_again(&self, said: EarlierTurns<'_>) {
+        let last = said.requests.last().and_then(|at| said.turns.get(*at));
+        if let Some(ConversationTurn::User(message)) = last {
+            self.choose_for(said, message).await;
         }
     }
 

@@ -3,26 +3,37 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gatefold_catalog::{Request, View};
-use gatefold_core::{ApprovalId, CallError, Operation, Outcome, ToolName};
+use gatefold_core::{ApprovalId, CallError, Domain, Operation, Outcome, ToolName};
 use gatefold_exchange::{CallObserver, Turn};
-use gatefold_model::{CallArguments, ToolCall};
+use gatefold_model::{CallArguments, ToolCall, UserPart};
 
 use crate::{Budget, CallProgress, SurfaceTools};
 
-/// Hears for which approval a call was refused.
+/// What a person has to do before a call can be made.
+enum Obstacle {
+    Approval(ApprovalId),
+    SignIn(Domain),
+}
+
+/// Hears what is in the way of a call.
 struct RefusedCall {
     view: View,
-    approval: Arc<Mutex<Option<ApprovalId>>>,
+    obstacle: Arc<Mutex<Option<Obstacle>>>,
 }
 
 impl CallObserver for RefusedCall {
     fn called(&self, request: &Request, result: &Result<Outcome, CallError>) {
-        let Err(CallError::NeedsApproval { tool, id, .. }) = result else { return };
         let Operation::Tool { name, .. } = &*request.operation else { return };
         // A tool that makes calls itself may have done something before one of them was refused.
-        if self.view.find(name.as_str()).is_some_and(|own| own.id() == tool) {
-            *self.approval.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.clone());
-        }
+        let is_own = |tool| self.view.find(name.as_str()).is_some_and(|own| own.id() == tool);
+        let obstacle = match result {
+            Err(CallError::NeedsApproval { tool, id, .. }) if is_own(tool) => {
+                Obstacle::Approval(id.clone())
+            }
+            Err(CallError::NeedsSignIn { domain, .. }) => Obstacle::SignIn(domain.clone()),
+            _ => return,
+        };
+        *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner) = Some(obstacle);
     }
 }
 
@@ -30,17 +41,28 @@ impl SurfaceTools {
     /// Makes a call. One that was only refused because somebody has to approve it first has not taken effect, and can
     /// be made again once they have.
     pub async fn call_or_wait(&self, request: &ToolCall, budget: &Budget) -> CallProgress {
-        let approval = Arc::<Mutex<Option<ApprovalId>>>::default();
+        let obstacle = Arc::<Mutex<Option<Obstacle>>>::default();
         let observer_of = {
-            let approval = approval.clone();
+            let obstacle = obstacle.clone();
             move |turn: &Turn| -> Arc<dyn CallObserver> {
-                let (view, approval) = (turn.view().clone(), approval.clone());
-                Arc::new(RefusedCall { view, approval })
+                let (view, obstacle) = (turn.view().clone(), obstacle.clone());
+                Arc::new(RefusedCall { view, obstacle })
             }
         };
-        let result = self.call_observed(request, budget, &observer_of).await;
-        let approval = approval.lock().unwrap_or_else(PoisonError::into_inner).take();
-        approval.map_or(CallProgress::Returned(result), CallProgress::Waiting)
+        let mut result = self.call_observed(request, budget, &observer_of).await;
+        let obstacle = obstacle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match obstacle {
+            None => {}
+            Some(Obstacle::Approval(approval)) => return CallProgress::Waiting(approval),
+            Some(Obstacle::SignIn(domain)) => {
+                let note = format!(
+                    "(`{domain}` needs a sign-in, which nobody can do within this run. Tell the user, who can ask again \
+                     then.)"
+                );
+                result.parts.push(UserPart::Text(note));
+            }
+        }
+        CallProgress::Returned(result)
     }
 
     /// Whether a call that may have been made already can be made again without harm: it only looks something up, or

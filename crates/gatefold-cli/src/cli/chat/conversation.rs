@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use gatefold::App;
-use gatefold_agent::{AgentRun, EarlierTurns, RunJournal, replay_run};
-use gatefold_core::AgentId;
+use gatefold::{App, RunClaim, RunTenure};
+use gatefold_agent::{
+    AgentRun, EarlierTurns, KeptRun, RunJournal, Spending, ThreadHistory, WaitState, is_answered,
+};
+use gatefold_core::{AgentId, ApprovalId};
 use gatefold_dispatch::{
-    DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
+    Approvals as _, DataOwner, Journal as _, NewRun, NewThread, Run, RunId, RunKind, RunPhase,
+    Settlement, ThreadId, Threads as _,
 };
 use gatefold_model::{History, Turn, UserMessage, UserPart};
 use gatefold_operations::{Asker, StateOperations};
@@ -25,6 +28,18 @@ pub(super) struct Conversation {
     /// The thread's runs as far as they were read, each with whether it had ended. As many as the store
     /// gives at most.
     runs: Vec<(RunId, bool)>,
+    /// The last of them, if it did not end and nobody drives it.
+    open: Option<RunId>,
+}
+
+/// A run that is gone on with.
+pub(super) struct OpenRun {
+    pub(super) id: RunId,
+    pub(super) journal: RunJournal,
+    pub(super) kept: KeptRun,
+    pub(super) spent: Spending,
+    /// What the person said when, in all that was said.
+    pub(super) requests: Vec<usize>,
 }
 
 /// Something that the person said.
@@ -45,8 +60,8 @@ pub(super) enum Earlier<'a> {
 impl Conversation {
     pub(super) fn new(app: &Arc<App>, agent: Option<AgentId>) -> Self {
         let owner = DataOwner::lasting(&app.local_user());
-        let (app, thread, history) = (app.clone(), None, None);
-        Self { app, owner, agent, thread, history, said: Vec::new(), runs: Vec::new() }
+        let (app, thread, history, open) = (app.clone(), None, None, None);
+        Self { app, owner, agent, thread, history, said: Vec::new(), runs: Vec::new(), open }
     }
 
     /// One of the person's earlier ones, with the agent that it was with.
@@ -76,20 +91,18 @@ impl Conversation {
         if runs == self.runs {
             return Ok(false);
         }
-        let (mut history, mut said): (Option<History>, _) = (None, Vec::new());
-        for &(run, _) in &runs {
-            let at = turns_of(history.as_ref()).len();
-            let after = replay_run(store, &self.owner, run, history.clone()).await?;
-            // What was not answered would be said twice.
-            if is_answered(after.as_ref(), at) {
-                history = after;
-                said.push(Said { at, run });
-            }
-        }
+        // The last one is gone on with, if it can be.
+        let (ended, open) = match found.last() {
+            Some(last) if is_open(last) => (&runs[..runs.len() - 1], Some(last.id)),
+            _ => (&runs[..], None),
+        };
+        let read =
+            ThreadHistory::read(store, &self.owner, ended.iter().map(|(run, _)| *run)).await?;
+        self.said = read.said.iter().map(|&(at, run)| Said { at, run }).collect();
         if runs.is_empty() {
             self.thread = None;
         }
-        (self.history, self.said, self.runs) = (history, said, runs);
+        (self.history, self.runs, self.open) = (read.history, runs, open);
         Ok(true)
     }
 
@@ -130,7 +143,46 @@ impl Conversation {
         let kind = RunKind::Agent;
         let new = NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) };
         store.begin(new).await?;
+        store.claim_run(&owner, id, RunTenure::Passing).await?;
         Ok((id, RunJournal::new(Arc::new(store.clone()), id)))
+    }
+
+    /// The run to go on with before anything else is said, if there is one and no other process has taken it.
+    pub(super) async fn take_up(&mut self) -> anyhow::Result<Option<OpenRun>> {
+        let (Some(id), store) = (self.open.take(), self.app.store()) else { return Ok(None) };
+        let claimed = store.claim_run(&self.owner, id, RunTenure::Passing).await?;
+        if !matches!(claimed, RunClaim::Claimed { .. }) {
+            return Ok(None);
+        }
+        let kept = KeptRun::read(store, &self.owner, id, self.history.clone()).await?;
+        let Some(mut kept) = kept else {
+            self.forget(id).await?;
+            return Ok(None);
+        };
+        for waiting in &mut kept.waiting {
+            waiting.state = match store.settlement(&waiting.approval).await {
+                Ok(Settlement::Decided) => WaitState::Decided,
+                Ok(Settlement::Over) => WaitState::Over,
+                Ok(Settlement::Open) | Err(_) => WaitState::Open,
+            };
+        }
+        let usage = store.run_usage(id).await?;
+        let spent = Spending { tokens: usage.tokens.total(), cost: usage.cost };
+        let journal = RunJournal::behind(Arc::new(store.clone()), id, kept.last);
+        let own = self.turns().len();
+        let requests = self.said.iter().map(|said| said.at).chain([own]).collect();
+        Ok(Some(OpenRun { id, journal, kept, spent, requests }))
+    }
+
+    /// Lets a run go that has not ended, for another process to go on with.
+    pub(super) async fn release(
+        &mut self,
+        id: RunId,
+        waiting: &[ApprovalId],
+    ) -> anyhow::Result<()> {
+        self.app.store().release_run(id, waiting).await?;
+        self.open = Some(id);
+        Ok(())
     }
 
     /// Takes over what a run made of it. Returns whether there was anything: a message that nobody
@@ -141,6 +193,7 @@ impl Conversation {
         let is_kept = is_answered(history.as_ref(), at);
         if is_kept {
             self.said.push(Said { at, run: id });
+            self.runs.retain(|(own, _)| *own != id);
             self.runs.push((id, true));
             self.history = history;
         } else {
@@ -185,9 +238,9 @@ fn turns_of(history: Option<&History>) -> &[Turn] {
     history.map(History::turns).unwrap_or_default()
 }
 
-/// Whether a model said anything from that turn on.
-fn is_answered(history: Option<&History>, at: usize) -> bool {
-    turns_of(history).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
+/// Whether a run can be gone on with.
+fn is_open(run: &Run) -> bool {
+    matches!(run.phase, RunPhase::Interrupted | RunPhase::Waiting(_))
 }
 
 /// The first line of what was said first.

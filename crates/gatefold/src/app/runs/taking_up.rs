@@ -10,7 +10,6 @@ use gatefold_core::ApprovalId;
 use gatefold_dispatch::{
     DataOwner, Journal as _, JournalError, Run, RunId, RunOutcome, Settlement, Threads as _,
 };
-use gatefold_model::Turn;
 use gatefold_store::{RunClaim, RunTenure, Store, StoreError};
 
 use super::beginning::PreparedRun;
@@ -149,14 +148,8 @@ impl RunHost {
         let principal = self.people.in_groups(Arc::new(setting.principal.clone()));
         let prepared = self.prepare(setting, principal).map_err(|error| error.to_string())?;
         let turns = found.kept.run.history().turns();
-        let said = turns.iter().rev().find_map(|turn| match turn {
-            Turn::User(message) => Some(message),
-            Turn::Round(_) => None,
-        });
-        if let Some(said) = said {
-            let earlier = EarlierTurns { turns, requests: found.requests.clone() };
-            prepared.tools.surface.choose_for(earlier, said).await;
-        }
+        let said = EarlierTurns { turns, requests: found.requests.clone() };
+        prepared.tools.surface.choose_again(said).await;
         // The names under which its calls were offered are those of this offer.
         prepared.tools.offer().await.map_err(|error| error.to_string())?;
         Ok(prepared)
