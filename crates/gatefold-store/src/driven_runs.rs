@@ -19,6 +19,8 @@ const HOLD: &str = "
 const CLAIM: &str = "
     UPDATE runs SET driver = ?2, crashes = ?3, lasts = max(lasts, ?4), waiting = NULL WHERE id = ?1";
 
+const KEEP_UP: &str = "UPDATE runs SET lasts = 1 WHERE id = ?1";
+
 const RELEASE: &str = "
     UPDATE runs SET driver = NULL, waiting = ?3 WHERE id = ?1 AND driver = ?2 AND ended_at IS NULL";
 
@@ -73,6 +75,14 @@ impl Store {
         let mut connection = store.connection().await;
         let claimed = claim(store, &mut connection, owner, run, tenure).await;
         claimed.map_err(|source| unusable(store, source))?.ok_or(JournalError::UnknownRun)
+    }
+
+    /// Has gateways take a run up by themselves, once nobody drives it any more.
+    pub async fn keep_run_up(&self, run: RunId) -> Result<(), JournalError> {
+        let store = self.inner();
+        let query = sqlx::query(KEEP_UP).bind(run.to_string());
+        let kept = query.execute(&mut *store.connection().await).await;
+        kept.map(drop).map_err(|source| unusable(store, source))
     }
 
     /// Has this process drive a run no more. It goes on with the decision about any of these approvals, or at once if

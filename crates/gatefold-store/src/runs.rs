@@ -23,8 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 pub(crate) const READ: u32 = 1_000;
 
 const BEGIN: &str = "
-    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)";
+    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread, driver)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)";
 
 /// Its thread is used then.
 const USE_THREAD: &str = "UPDATE threads SET used_at = ?3 WHERE owner = ?1 AND id = ?2";
@@ -69,7 +69,7 @@ impl Journal for Store {
     fn begin(&self, run: NewRun) -> Journaled<'_, ()> {
         Box::pin(async move {
             let store = self.inner();
-            let begun = begin(&mut *store.connection().await, &run, store.now()).await;
+            let begun = begin(store, &mut *store.connection().await, &run).await;
             let has_begun = begun.map_err(|source| unusable(store, source))?;
             has_begun.then_some(()).ok_or(JournalError::UnknownThread)
         })
@@ -187,11 +187,14 @@ impl Journal for Store {
 }
 
 /// Whether the run has begun: there is the thread that it belongs to, if it belongs to one.
+///
+/// Whoever begins it drives it, from the first moment on.
 async fn begin(
+    store: &StoreInner,
     connection: &mut SqliteConnection,
     run: &NewRun,
-    now: Timestamp,
 ) -> sqlx::Result<bool> {
+    let now = store.now();
     let thread = run.thread.map(|thread| thread.to_string());
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     if let Some(thread) = &thread {
@@ -213,6 +216,7 @@ async fn begin(
         .bind(run.parent.map(|parent| parent.to_string()))
         .bind(millis(now))
         .bind(thread)
+        .bind(store.owner)
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;

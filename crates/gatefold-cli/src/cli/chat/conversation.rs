@@ -143,7 +143,6 @@ impl Conversation {
         let kind = RunKind::Agent;
         let new = NewRun { id, owner, kind, subject, parent: None, thread: Some(thread) };
         store.begin(new).await?;
-        store.claim_run(&owner, id, RunTenure::Passing).await?;
         Ok((id, RunJournal::new(Arc::new(store.clone()), id)))
     }
 

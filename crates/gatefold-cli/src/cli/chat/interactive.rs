@@ -27,6 +27,8 @@ use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
 use super::{calls, context, introduction};
 
+pub(super) use driving::cancelled_elsewhere;
+
 /// How many characters of a tool's description are listed.
 const DESCRIPTION: usize = 80;
 

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Read as _, stdin};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -12,6 +13,7 @@ use gatefold_agent::{
 use gatefold_core::Cost;
 use gatefold_model::Origin;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::chosen_model::ChosenModel;
 use crate::cli::failure::{usage, with_help};
@@ -19,6 +21,7 @@ use crate::cli::output::Output;
 
 use super::conversation::{Conversation, OpenRun};
 use super::files::{attach_all, compose};
+use super::interactive::cancelled_elsewhere;
 use super::screen::FALLBACK;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
@@ -62,13 +65,21 @@ pub(super) async fn run(
     let limits = RunLimits::for_model(&model.runs.room, &offer, &model.runs.limits);
     let watcher = Commentary { output, origin: model.origin() };
     let (id, journal) = conversation.begin_run(&message).await?;
-    let budget = Budget::unlimited();
+    let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
     let driver = Driver::new(&model.runs.client, &tools)
         .with_watcher(&watcher)
         .with_journal(journal)
         .with_meter(world.meter(stance, model, id))
-        .with_budget(budget.clone());
-    let run = driver.drive(conversation.with(message), limits).await?;
+        .with_budget(budget.clone())
+        .with_cancellation(cancel.clone());
+    let mut driving = pin!(driver.drive(conversation.with(message), limits));
+    let run = tokio::select! {
+        run = &mut driving => run?,
+        () = cancelled_elsewhere(&world.app, id) => {
+            cancel.cancel();
+            driving.await?
+        }
+    };
     conversation.keep(id, run.clone()).await?;
     report((&run, budget.spent()), &conversation, model, &tools, output)
 }

@@ -13,7 +13,6 @@ use gatefold_dispatch::{
 };
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_model::{History, Turn, UserMessage, UserPart};
-use gatefold_store::RunTenure;
 
 use super::driving::DrivenRun;
 use super::live::LiveState;
@@ -65,7 +64,7 @@ pub(super) async fn begin(
         first.extend(earlier_events(turns).ok_or(BeginRunError::TooLarge)?);
     }
     journal.append(first).await?;
-    host.store.claim_run(&owner, id, RunTenure::Lasting).await?;
+    host.store.keep_run_up(id).await?;
     let (state, pieces) = LiveState::new((id, owner, thread), journal, setting.token());
     let state = Arc::new(state);
     let history = after(earlier.said.history, run.message);

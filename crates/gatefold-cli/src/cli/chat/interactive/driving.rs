@@ -152,7 +152,7 @@ fn leave(tools: &ChatTools<'_>, peer: Option<&TerminalPeer>) -> Presence {
 }
 
 /// Waits until somebody asks elsewhere for the end of a run: `gatefold runs cancel`.
-async fn cancelled_elsewhere(app: &App, run: RunId) {
+pub(in crate::cli::chat) async fn cancelled_elsewhere(app: &App, run: RunId) {
     loop {
         tokio::time::sleep(LOOK).await;
         if app.store().cancelled_runs().await.is_ok_and(|runs| runs.contains(&run)) {
