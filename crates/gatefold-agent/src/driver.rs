@@ -4,28 +4,28 @@ mod compacting;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use gatefold_core::Clock;
+use gatefold_core::{ApprovalId, Clock};
 use gatefold_dispatch::{
     Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome, UsedTokens,
 };
 use gatefold_model::{
-    Delta, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice, ToolResult,
-    UserPart,
+    Delta, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice, UserPart,
 };
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::estimate::prompt_tokens;
 use crate::progress::{AnswerFailure, AnswerProgress};
-use crate::replay;
 use crate::{
-    AgentEvent, AgentRun, AgentTools, Budget, Effect, ModelMeter, RunEnd, RunLimits, Shortage,
-    Spending, ToolUse, Transcript,
+    AgentEvent, AgentRun, AgentTools, Budget, CallProgress, Effect, ModelMeter, RunEnd, RunLimits,
+    Shortage, Spending, ToolUse, Transcript,
 };
+use crate::{replay, resume};
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
 pub struct Driver<'a> {
@@ -36,6 +36,7 @@ pub struct Driver<'a> {
     meter: Option<ModelMeter>,
     budget: Budget,
     cancel: CancellationToken,
+    pause: CancellationToken,
     clock: Option<Arc<dyn Clock>>,
 }
 
@@ -49,11 +50,21 @@ struct Question<'q> {
     watcher: &'q dyn RunWatcher,
 }
 
-/// Where a run's events are written before they count.
+/// A run on its way.
+pub(crate) struct RunProgress {
+    pub(crate) run: AgentRun,
+    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) deadline: Instant,
+    pub(crate) budget: Budget,
+}
+
+/// Where a run's events are written before they count. Clones share the place at which it is.
 #[derive(Clone)]
 pub struct RunJournal {
     journal: Arc<dyn Journal>,
     run: RunId,
+    /// The number of the last event.
+    last: Arc<AtomicU64>,
 }
 
 /// Sees a run while it goes on.
@@ -66,6 +77,11 @@ pub trait RunWatcher: Send + Sync {
     /// A call begins.
     fn on_call(&self, call: usize, request: &ToolCall) {
         let _ = (call, request);
+    }
+
+    /// A call waits for somebody's approval, and so does the run once no other call is under way.
+    fn on_wait(&self, call: usize, approval: &ApprovalId) {
+        let _ = (call, approval);
     }
 
     /// Something happened, and is in the journal.
@@ -85,15 +101,43 @@ pub struct RunFault(#[from] JournalError);
 impl RunJournal {
     /// The journal of a run that has begun there and has no events so far.
     pub fn new(journal: Arc<dyn Journal>, run: RunId) -> Self {
-        Self { journal, run }
+        Self::behind(journal, run, 0)
+    }
+
+    /// The same of a run whose last event has this number.
+    pub fn behind(journal: Arc<dyn Journal>, run: RunId, last: u64) -> Self {
+        Self { journal, run, last: Arc::new(AtomicU64::new(last)) }
+    }
+
+    /// The number of the last event that was written.
+    pub fn last(&self) -> u64 {
+        self.last.load(Ordering::Acquire)
+    }
+
+    /// Adds events. Whoever else wrote meanwhile has the run now, and this fails.
+    pub async fn append(&self, events: Vec<NewRunEvent>) -> Result<(), JournalError> {
+        let last = self.journal.append(self.run, self.last(), events).await?;
+        self.last.store(last, Ordering::Release);
+        Ok(())
+    }
+
+    /// Ends the run there.
+    pub(crate) async fn end(&self, end: &RunEnd) -> Result<(), JournalError> {
+        let outcome = match end {
+            RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
+            RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
+            RunEnd::Cancelled => RunOutcome::Cancelled,
+        };
+        self.journal.end(self.run, self.last(), outcome).await
     }
 }
 
 impl<'a> Driver<'a> {
     pub fn new(model: &'a ModelClient, tools: &'a dyn AgentTools) -> Self {
-        let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
+        let (cancel, pause) = (CancellationToken::new(), CancellationToken::new());
         let (watcher, journal, meter, clock) = (&(), None, None, None);
-        Self { model, tools, watcher, journal, meter, budget, cancel, clock }
+        let budget = Budget::unlimited();
+        Self { model, tools, watcher, journal, meter, budget, cancel, pause, clock }
     }
 
     #[must_use]
@@ -130,7 +174,15 @@ impl<'a> Driver<'a> {
         Self { clock: Some(clock), ..self }
     }
 
-    /// Answers the end of a conversation. The run that comes back has ended.
+    /// Has runs stop where they are before the next answer of their model once a token is cancelled. They can be
+    /// [resumed](Self::resume).
+    #[must_use]
+    pub fn with_pause(self, pause: CancellationToken) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Answers the end of a conversation. The run that comes back has ended, unless it waits for somebody's approval or
+    /// was paused.
     pub async fn drive(
         &self,
         conversation: impl Into<Transcript>,
@@ -142,16 +194,18 @@ impl<'a> Driver<'a> {
         }
         let deadline = Instant::now() + limits.run;
         let budget = self.budget.within(limits.spending());
-        let mut written = 0;
-        if let Some(RunJournal { journal, run }) = &self.journal {
-            let beginning = vec![replay::beginning(conversation.turns(), &limits)];
-            written = journal.append(*run, written, beginning).await?;
+        if let Some(journal) = &self.journal {
+            journal.append(vec![replay::beginning(conversation.turns(), &limits)]).await?;
         }
-        if conversation.is_compacted() {
-            self.keep_past(&conversation).await;
+        let (run, effects) = AgentRun::begin(conversation, limits);
+        self.go_on(RunProgress { run, effects: effects.into(), deadline, budget }).await
+    }
+
+    pub(crate) async fn go_on(&self, progress: RunProgress) -> Result<AgentRun, RunFault> {
+        let RunProgress { mut run, mut effects, deadline, budget } = progress;
+        if run.transcript().is_compacted() {
+            self.keep_past(run.transcript()).await;
         }
-        let (mut run, effects) = AgentRun::begin(conversation, limits);
-        let mut effects = VecDeque::from(effects);
         let mut calls = FuturesUnordered::new();
         loop {
             let mut event = None;
@@ -162,56 +216,82 @@ impl<'a> Driver<'a> {
                         calls.push(self.call(call, request, &budget));
                     }
                     // It is the only effect of its step, and no call is under way.
-                    Effect::Ask(tools) => event = Some(self.ask(&run, tools, &budget).await?),
+                    Effect::Ask(tools) => {
+                        let asked = self.ask(&run, tools, &budget);
+                        let Some(asked) = self.pause.run_until_cancelled(asked).await else {
+                            return Ok(run);
+                        };
+                        event = Some(asked?);
+                    }
                     Effect::Compact(step) => {
-                        event = Some(self.compact_step(&run, &step, &budget).await?);
+                        let compacted = self.compact_step(&run, &step, &budget);
+                        let Some(compacted) = self.pause.run_until_cancelled(compacted).await
+                        else {
+                            return Ok(run);
+                        };
+                        event = Some(compacted?);
                     }
                     Effect::End(end) => {
-                        self.end(written, &end).await?;
+                        self.end(&end).await?;
                         return Ok(run);
                     }
                 }
             }
             let event = match event {
-                Some(event) => event,
-                None => self.wait(calls.next()).await,
+                Some(event) => Some(event),
+                None => self.wait(&mut calls).await?,
             };
+            let Some(event) = event else { return Ok(run) };
             // Before the event: it may lead to the next question to the model.
             if run.shortage().is_none()
                 && let Some(of) = find_shortage(&event, deadline, &budget)
             {
-                effects
-                    .extend(self.take(&mut run, AgentEvent::RanShort { of }, &mut written).await?);
+                effects.extend(self.take(&mut run, AgentEvent::RanShort { of }).await?);
             }
-            effects.extend(self.take(&mut run, event, &mut written).await?);
+            effects.extend(self.take(&mut run, event).await?);
         }
     }
 
-    /// Waits for the next call that returns. A run that has not ended, and asks nothing, has one under way.
+    /// Waits for the next call that returns. None once all that are under way wait for somebody's approval.
     async fn wait(
         &self,
-        returned: impl Future<Output = Option<(usize, ToolResult)>>,
-    ) -> AgentEvent {
-        let returned = self.cancel.run_until_cancelled(returned).await;
-        returned.map_or(AgentEvent::Cancelled, |returned| {
-            let (call, result) = returned.expect("a call is under way");
-            AgentEvent::Returned { call, result }
-        })
+        calls: &mut FuturesUnordered<impl Future<Output = (usize, CallProgress)>>,
+    ) -> Result<Option<AgentEvent>, RunFault> {
+        loop {
+            return Ok(match self.cancel.run_until_cancelled(calls.next()).await {
+                None => Some(AgentEvent::Cancelled),
+                Some(None) => None,
+                Some(Some((call, CallProgress::Returned(result)))) => {
+                    Some(AgentEvent::Returned { call, result })
+                }
+                Some(Some((call, CallProgress::Waiting(approval)))) => {
+                    self.watcher.on_wait(call, &approval);
+                    self.note(resume::waiting(call, approval)).await?;
+                    continue;
+                }
+            });
+        }
+    }
+
+    /// Writes down what is no event of the loop.
+    pub(crate) async fn note(&self, note: NewRunEvent) -> Result<(), RunFault> {
+        match &self.journal {
+            Some(journal) => Ok(journal.append(vec![note]).await?),
+            None => Ok(()),
+        }
     }
 
     /// Writes an event down, and only then lets the run take it.
-    async fn take(
+    pub(crate) async fn take(
         &self,
         run: &mut AgentRun,
         event: AgentEvent,
-        written: &mut u64,
     ) -> Result<Vec<Effect>, RunFault> {
         let event = match &self.journal {
             None => event,
-            Some(RunJournal { journal, run }) => {
+            Some(journal) => {
                 let (event, written_event) = fit_into_journal(event);
-                let events = vec![written_event];
-                *written = journal.append(*run, *written, events).await?;
+                journal.append(vec![written_event]).await?;
                 event
             }
         };
@@ -219,18 +299,21 @@ impl<'a> Driver<'a> {
         Ok(run.step(event))
     }
 
-    async fn end(&self, written: u64, end: &RunEnd) -> Result<(), RunFault> {
-        let Some(RunJournal { journal, run }) = &self.journal else { return Ok(()) };
-        let outcome = match end {
-            RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
-            RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
-            RunEnd::Cancelled => RunOutcome::Cancelled,
-        };
-        Ok(journal.end(*run, written, outcome).await?)
+    async fn end(&self, end: &RunEnd) -> Result<(), RunFault> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        Ok(journal.end(end).await?)
     }
 
-    async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, ToolResult) {
-        (call, self.tools.call(&request, budget).await)
+    async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, CallProgress) {
+        (call, self.tools.try_call(&request, budget).await)
+    }
+
+    pub(crate) fn tools(&self) -> &dyn AgentTools {
+        self.tools
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Asks the model to answer the conversation.

@@ -13,6 +13,9 @@ use crate::{AgentEvent, AgentRun, RunLimits, Transcript};
 const BEGIN_KIND: &str = "agent_begin";
 const EVENT_KIND: &str = "agent";
 
+/// The word for turns of a conversation that its client keeps itself, before its run begins.
+const EARLIER_KIND: &str = "agent_earlier";
+
 /// How many events are read at once.
 const PAGE: u32 = 500;
 
@@ -42,6 +45,14 @@ pub fn fits_journal(said: &UserMessage) -> bool {
     said.len() + BEGINNING_BYTES <= RUN_EVENT_BYTES
 }
 
+/// Turns that were said before a run and are in no other journal, for this one to begin with. None if one of them is
+/// too long.
+pub fn earlier_events(turns: &[Turn]) -> Option<Vec<NewRunEvent>> {
+    let events: Vec<_> = turns.iter().map(|turn| write_event(EARLIER_KIND, turn)).collect();
+    let fits = |event: &NewRunEvent| event.json.get().len() <= RUN_EVENT_BYTES;
+    events.iter().all(fits).then_some(events)
+}
+
 /// The event that the journal of a run begins with that answers the end of a conversation.
 pub(crate) fn beginning(turns: &[Turn], limits: &RunLimits) -> NewRunEvent {
     let said = match turns.last() {
@@ -62,7 +73,7 @@ pub(crate) fn event(event: &AgentEvent) -> NewRunEvent {
     write_event(EVENT_KIND, event)
 }
 
-fn write_event(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
+pub(crate) fn write_event(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
     let json = to_raw_value(what).expect("the keys of an event are texts");
     NewRunEvent { kind, json }
 }
@@ -88,17 +99,38 @@ pub async fn replay_run(
     run: RunId,
     before: Option<Transcript>,
 ) -> Result<Option<Transcript>, ReplayError> {
+    let (before, replayed) = read_run(journal, owner, run, before, |_| Ok(())).await?;
+    // One that stopped before it wrote anything said nothing.
+    let Some(mut replayed) = replayed else { return Ok(before) };
+    replayed.step(AgentEvent::Cancelled);
+    Ok(Some(replayed.into_transcript()))
+}
+
+/// A run as far as it came, or else what was said before it. `note` sees all its events.
+pub(crate) async fn read_run(
+    journal: &dyn Journal,
+    owner: &DataOwner,
+    run: RunId,
+    mut before: Option<Transcript>,
+    mut note: impl FnMut(&RunEvent) -> serde_json::Result<()>,
+) -> Result<(Option<Transcript>, Option<AgentRun>), ReplayError> {
     let mut replayed: Option<AgentRun> = None;
-    let (mut last, mut before) = (0, before);
+    let (mut last, mut earlier) = (0, Vec::<Turn>::new());
+    let unreadable = |source| ReplayError::Unreadable { run, source };
     loop {
         let page = journal.events(owner, run, last, PAGE).await?;
-        for RunEvent { number, kind, json, .. } in &page {
+        for event in &page {
+            let RunEvent { number, kind, json, .. } = event;
             last = *number;
-            let unreadable = |source| ReplayError::Unreadable { run, source };
+            note(event).map_err(unreadable)?;
             match (kind.as_str(), &mut replayed) {
                 (BEGIN_KIND, None) => {
                     let RunBeginning { said, limits } =
                         serde_json::from_str(json.get()).map_err(unreadable)?;
+                    if !earlier.is_empty() {
+                        let sent = History::try_from(std::mem::take(&mut earlier));
+                        before = sent.ok().map(Transcript::from);
+                    }
                     let conversation = say_next(before.take(), said);
                     let conversation = conversation.ok_or(ReplayError::NotWhole { run })?;
                     replayed = Some(AgentRun::begin(conversation, limits).0);
@@ -106,17 +138,20 @@ pub async fn replay_run(
                 (EVENT_KIND, Some(replayed)) => {
                     replayed.step(serde_json::from_str(json.get()).map_err(unreadable)?);
                 }
-                _ => return Err(ReplayError::NotWhole { run }),
+                (EARLIER_KIND, None) => {
+                    earlier.push(serde_json::from_str(json.get()).map_err(unreadable)?);
+                }
+                (BEGIN_KIND | EVENT_KIND | EARLIER_KIND, _) => {
+                    return Err(ReplayError::NotWhole { run });
+                }
+                // What others note changes nothing of what was said.
+                _ => {}
             }
         }
         if page.len() < PAGE as usize {
-            break;
+            return Ok((before, replayed));
         }
     }
-    // One that stopped before it wrote anything said nothing.
-    let Some(mut replayed) = replayed else { return Ok(before) };
-    replayed.step(AgentEvent::Cancelled);
-    Ok(Some(replayed.into_transcript()))
 }
 
 fn say_next(before: Option<Transcript>, said: Option<UserMessage>) -> Option<Transcript> {

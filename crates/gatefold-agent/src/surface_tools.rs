@@ -125,6 +125,15 @@ impl SurfaceTools {
         self.set_request(message);
     }
 
+    /// Has the tools chosen for a run that goes on: for the last request of all that was said, and for what was
+    /// loaded since.
+    pub async fn choose_again(&self, said: EarlierTurns<'_>) {
+        let last = said.requests.last().and_then(|at| said.turns.get(*at));
+        if let Some(ConversationTurn::User(message)) = last {
+            self.choose_for(said, message).await;
+        }
+    }
+
     fn set_request(&self, message: &UserMessage) {
         // The day on which it is said is not what is asked for.
         let texts = message.parts().iter().filter_map(text_of).filter(|text| !is_date(text));
@@ -165,7 +174,12 @@ impl SurfaceTools {
         turn.shorten_text(text, tool).await
     }
 
-    async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
+    /// The tool that a function of the model stands for.
+    pub(crate) fn tool_of(&self, function: &str) -> String {
+        self.offered().functions.tool_of(function).to_owned()
+    }
+
+    pub(crate) async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
         let audience = self.request().audience.clone();
         let turn = match &self.turns {
             Turns::Client(principal) => {

@@ -1,5 +1,5 @@
 use futures::future::BoxFuture;
-use gatefold_core::BoxError;
+use gatefold_core::{ApprovalId, BoxError};
 use gatefold_model::{RawJson, ToolCall, ToolDefinition, ToolResult};
 
 use crate::{Budget, PastTexts};
@@ -21,6 +21,14 @@ impl ToolOffer {
     }
 }
 
+/// How far a call came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallProgress {
+    Returned(ToolResult),
+    /// It has not taken effect, and can be made once somebody has decided about this approval.
+    Waiting(ApprovalId),
+}
+
 /// The tools of a run.
 pub trait AgentTools: Send + Sync {
     /// What the model is offered now. Tools that it was offered before keep their places, so that a
@@ -35,5 +43,20 @@ pub trait AgentTools: Send + Sync {
     fn keep_past<'a>(&'a self, past: &'a PastTexts) -> BoxFuture<'a, Option<String>> {
         let _ = past;
         Box::pin(async { None })
+    }
+
+    /// The same for a run that can wait: for as long as it takes, and in no memory.
+    fn try_call<'a>(
+        &'a self,
+        request: &'a ToolCall,
+        budget: &'a Budget,
+    ) -> BoxFuture<'a, CallProgress> {
+        Box::pin(async { CallProgress::Returned(self.call(request, budget).await) })
+    }
+
+    /// Whether a call that may have been made already can be made again without harm.
+    fn is_repeatable<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, bool> {
+        let _ = request;
+        Box::pin(std::future::ready(false))
     }
 }

@@ -39,6 +39,7 @@ mod prompt;
 mod prose;
 mod queries;
 mod reload;
+mod runs;
 mod secret;
 mod serve;
 mod session;
@@ -146,6 +147,7 @@ async fn dispatch(
         Command::Calls(it) => calls::run(it, shared, environment, output).await,
         Command::Logs(it) => logs::run(it, shared, environment, output).await,
         Command::Queries(it) => queries::run(it, shared, environment, output).await,
+        Command::Runs(it) => Box::pin(runs::run(it, shared, environment, output)).await,
         Command::Threads(it) => threads::run(it, shared, environment, output).await,
         Command::Status(status) => status::run(status, shared, environment, output).await,
         Command::Login(it) => accounts::login(it, shared, environment, output).await,

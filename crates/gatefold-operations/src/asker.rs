@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use gatefold_core::{Principal, UserId};
+use gatefold_dispatch::DataOwner;
 
 use crate::{Fault, OperationError};
 
@@ -15,6 +16,14 @@ pub enum Asker {
 }
 
 impl Asker {
+    /// Whose conversations and runs are theirs: the operator's are the local user's.
+    pub(crate) fn owner(&self) -> DataOwner {
+        match self {
+            Self::Operator => DataOwner::lasting(&Principal::local()),
+            Self::Principal(principal) => DataOwner::lasting(principal),
+        }
+    }
+
     /// The user to whose records the answer is confined.
     pub(crate) fn user(&self) -> Option<&UserId> {
         match self {

@@ -52,7 +52,7 @@ impl Fault {
     }
 
     /// An error with its causes.
-    fn of(error: &dyn Error) -> Self {
+    pub(crate) fn of(error: &dyn Error) -> Self {
         let because = error.source().map(|cause| Box::new(Self::of(cause)));
         Self { because, ..Self::new(error.to_string()) }
     }

@@ -20,6 +20,7 @@ mod models;
 mod past_queries;
 mod people;
 mod request;
+mod runs;
 mod state;
 mod threads;
 mod tools;
@@ -38,6 +39,7 @@ pub use error::{Fault, OperationError};
 pub use models::ModelToday;
 pub use people::{PasswordLink, sign_in_address};
 pub use request::{AppRequest, Request};
+pub use runs::{CostRecord, EventRecord, ResumeRun, RunDetails, RunRecord, UsageRecord};
 pub use state::{LISTED, StateOperations};
 pub use threads::ThreadRecord;
 pub use tools::{
@@ -51,6 +53,6 @@ pub use gatefold_identity::{
     limits::{NAME_BYTES, TOKEN_PATTERN_BYTES, TOKEN_PATTERNS},
 };
 pub use gatefold_store::{
-    ApprovalFilter, ApprovalRecord, CallFilter, CallRecord, DiscoveryReport, PastQueryFilter,
-    PastQueryRecord, Totals,
+    ApprovalFilter, ApprovalRecord, CallFilter, CallRecord, CostGroup, DiscoveryReport,
+    PastQueryFilter, PastQueryRecord, Totals,
 };

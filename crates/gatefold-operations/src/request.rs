@@ -7,8 +7,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use crate::{
     Answered, AppOperations, CallAnswer, CallTool, FoundTools, GetRecord, GetStatus, InspectTools,
-    ListTools, ListedTool, OperationError, ReadLog, RecordedState, RefreshSource, SearchTools,
-    ToolDefinition,
+    ListTools, ListedTool, OperationError, ReadLog, RecordedState, RefreshSource, ResumeRun,
+    RunRecord, SearchTools, ToolDefinition,
 };
 
 /// A request that an [`AppRequest`] carries.
@@ -77,4 +77,5 @@ carried! {
     CallTool => call_tool -> Answered<CallAnswer>;
     RefreshSource => refresh -> bool;
     ReadLog => log -> Vec<SourceLogLine>;
+    ResumeRun => resume_run -> RunRecord;
 }

@@ -1,12 +1,12 @@
 //! Conversations with agents: each is its person's own.
 
 use gatefold_agent::{Transcript, replay};
-use gatefold_core::{AgentId, Principal, Timestamp};
+use gatefold_core::{AgentId, Timestamp};
 use gatefold_dispatch::{DataOwner, Thread, ThreadId, Threads as _};
 use gatefold_model::History;
 use serde::Serialize;
 
-use crate::{Asker, Fault, OperationError, StateOperations};
+use crate::{Fault, OperationError, StateOperations};
 
 /// The most conversations in one answer.
 const LISTED_THREADS: u32 = 1_000;
@@ -77,11 +77,8 @@ impl StateOperations {
         Ok(thread.into())
     }
 
-    fn owner(&self) -> DataOwner {
-        match &self.asker {
-            Asker::Operator => DataOwner::lasting(&Principal::local()),
-            Asker::Principal(principal) => DataOwner::lasting(principal),
-        }
+    pub(crate) fn owner(&self) -> DataOwner {
+        self.asker.owner()
     }
 
     async fn find_thread(&self, id: &str) -> Result<Thread, OperationError> {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gatefold_core::Timestamp;
+use gatefold_core::{ApprovalId, Timestamp};
 use gatefold_dispatch::{
     DataOwner, Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS,
-    Run, RunEvent, RunId, RunKind, RunOutcome, ThreadId,
+    Run, RunEvent, RunId, RunKind, RunOutcome, RunPhase, ThreadId,
 };
 use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
@@ -23,8 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(250);
 pub(crate) const READ: u32 = 1_000;
 
 const BEGIN: &str = "
-    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)";
+    INSERT INTO runs (id, owner, kind, subject, parent, began_at, last, thread, driver)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)";
 
 /// Its thread is used then.
 const USE_THREAD: &str = "UPDATE threads SET used_at = ?3 WHERE owner = ?1 AND id = ?2";
@@ -69,7 +69,7 @@ impl Journal for Store {
     fn begin(&self, run: NewRun) -> Journaled<'_, ()> {
         Box::pin(async move {
             let store = self.inner();
-            let begun = begin(&mut *store.connection().await, &run, store.now()).await;
+            let begun = begin(store, &mut *store.connection().await, &run).await;
             let has_begun = begun.map_err(|source| unusable(store, source))?;
             has_begun.then_some(()).ok_or(JournalError::UnknownThread)
         })
@@ -118,7 +118,7 @@ impl Journal for Store {
             let store = self.inner();
             let query = sqlx::query(ONE).bind(owner.as_bytes()).bind(run.to_string());
             let row = query.fetch_optional(&mut *store.connection().await).await;
-            let run = row.and_then(|row| row.as_ref().map(read_run).transpose());
+            let run = row.and_then(|row| row.as_ref().map(|row| read_run(store, row)).transpose());
             run.map_err(|source| unusable(store, source))
         })
     }
@@ -135,7 +135,7 @@ impl Journal for Store {
             let before = before.map_or_else(|| "g".to_owned(), |run| run.to_string());
             let query = sqlx::query(LIST).bind(owner.as_bytes()).bind(before).bind(limit.min(READ));
             let rows = query.fetch_all(&mut *store.connection().await).await;
-            let runs = rows.and_then(|rows| rows.iter().map(read_run).collect());
+            let runs = rows.and_then(|rows| rows.iter().map(|row| read_run(store, row)).collect());
             runs.map_err(|source| unusable(store, source))
         })
     }
@@ -187,11 +187,14 @@ impl Journal for Store {
 }
 
 /// Whether the run has begun: there is the thread that it belongs to, if it belongs to one.
+///
+/// Whoever begins it drives it, from the first moment on.
 async fn begin(
+    store: &StoreInner,
     connection: &mut SqliteConnection,
     run: &NewRun,
-    now: Timestamp,
 ) -> sqlx::Result<bool> {
+    let now = store.now();
     let thread = run.thread.map(|thread| thread.to_string());
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
     if let Some(thread) = &thread {
@@ -213,6 +216,7 @@ async fn begin(
         .bind(run.parent.map(|parent| parent.to_string()))
         .bind(millis(now))
         .bind(thread)
+        .bind(store.owner)
         .execute(&mut *transaction)
         .await?;
     transaction.commit().await?;
@@ -272,7 +276,7 @@ pub(crate) fn unusable(store: &StoreInner, source: sqlx::Error) -> JournalError 
     JournalError::Unusable(store.error(source).into())
 }
 
-pub(crate) fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
+pub(crate) fn read_run(store: &StoreInner, row: &SqliteRow) -> sqlx::Result<Run> {
     let ended_at: Option<i64> = row.try_get("ended_at")?;
     let end =
         ended_at.map(|at| Ok::<_, sqlx::Error>((moment(at), read_outcome(row)?))).transpose()?;
@@ -290,7 +294,21 @@ pub(crate) fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
         began_at: moment(row.try_get("began_at")?),
         end,
         last: row.try_get::<i64, _>("last")?.cast_unsigned(),
+        phase: if ended_at.is_some() { RunPhase::Ended } else { read_phase(store, row)? },
     })
+}
+
+/// Where a run is that has not ended.
+fn read_phase(store: &StoreInner, row: &SqliteRow) -> sqlx::Result<RunPhase> {
+    if row.try_get::<Option<i64>, _>("driver")?.is_some_and(|driver| store.is_alive(driver)) {
+        return Ok(RunPhase::Driven);
+    }
+    let Some(waiting) = row.try_get::<Option<&str>, _>("waiting")? else {
+        return Ok(RunPhase::Interrupted);
+    };
+    let ids: Vec<String> =
+        serde_json::from_str(waiting).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    Ok(RunPhase::Waiting(ids.into_iter().map(ApprovalId::new).collect()))
 }
 
 fn read_outcome(row: &SqliteRow) -> sqlx::Result<RunOutcome> {
@@ -312,7 +330,7 @@ fn read_event(row: &SqliteRow) -> sqlx::Result<RunEvent> {
     })
 }
 
-fn read_id(text: &str) -> sqlx::Result<RunId> {
+pub(crate) fn read_id(text: &str) -> sqlx::Result<RunId> {
     RunId::parse(text).ok_or_else(|| unreadable("id", text))
 }
 

@@ -18,6 +18,7 @@ mod patterns;
 mod people;
 mod restart;
 mod results;
+mod runs;
 mod sign_in;
 mod sources;
 mod status;
@@ -64,6 +65,11 @@ pub use builder::AppBuilder;
 pub use containers::container_leftovers;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use observer::ConnectObserver;
+pub use runs::{
+    BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RUN_CRASHES,
+    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, TakeUpError,
+    cancel_run,
+};
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};
 pub use watch::{ConfigWatch, SeenFiles, WatchError};
@@ -112,6 +118,7 @@ pub struct App {
     counted: TokenCounts,
     admission: ClientAdmission,
     people: Arc<ConfiguredPeople>,
+    runs: Arc<RunHost>,
     secured: OnceLock<SecuredEndpoint>,
 }
 
@@ -187,6 +194,11 @@ impl App {
 
     pub fn clock(&self) -> Arc<dyn Clock> {
         self.clock.clone()
+    }
+
+    /// The runs of agents that go on by themselves.
+    pub fn runs(&self) -> &Arc<RunHost> {
+        &self.runs
     }
 
     /// The state directory, open.
@@ -280,6 +292,12 @@ impl App {
         if let Some(encoder) = &applied.encoder {
             encoder.start();
         }
+    }
+
+    /// Takes up the runs that nobody drives, until [`App::close`]: those that were interrupted, and those for which
+    /// somebody has decided about an approval.
+    pub async fn keep_up_runs(self: Arc<Self>) {
+        self.runs.clone().keep_up().await;
     }
 
     fn set_learning(&self, learning: Option<LearningTask>) {
@@ -442,6 +460,7 @@ impl App {
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);
         self.people.replace(&config);
+        self.runs.set_config(&config);
         self.dispatcher.install(setup);
         sources::read_again(&sources, &old.sources);
         self.recall_used(&config).await;
@@ -462,9 +481,10 @@ impl App {
     }
 
     /// Closes every source, including child processes, and then the store. Running calls fail; open
-    /// records count as interrupted.
+    /// records count as interrupted, and runs can be taken up again.
     pub async fn close(&self) {
         self.set_learning(None);
+        self.runs.close().await;
         self.dispatcher.close().await;
         self.admission.close().await;
         if let Err(error) = self.store.close().await {

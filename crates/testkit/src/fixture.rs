@@ -38,7 +38,8 @@
 //! The tools are `add`, `ask`, `audio`, `die`, `echo`, `embedded_resource`, `env`, `fail`, `grow`,
 //! `huge`, `image`, `meta`, `never`, `progress`, `protocol_error`, `resource_link`,
 //! `sleep_forever_child`, `slow`, `structured` and `unknown_block`; their descriptions say what
-//! they do. A synthetic or a replayed tool answers with the text of its arguments, as `echo` does.
+//! they do. A synthetic or a replayed tool answers with the text of its arguments, as `echo` does; a replayed one
+//! after so many milliseconds as its argument `ms` says.
 
 mod answers;
 mod args;

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use gatefold_model::{ModelRequest, StopReason};
 
-use super::{Driver, Question, RunFault, RunJournal};
+use super::{Driver, Question, RunFault};
 use crate::card::{CARD_INSTRUCTIONS, card_request};
 use crate::compaction::{CompactionGoal, CompactionStep};
 use crate::estimate::tokens_of;
 use crate::progress::AnswerFailure;
-use crate::{AgentEvent, AgentRun, Budget, PastTexts, RunLimits, Transcript, replay};
+use crate::{AgentEvent, AgentRun, Budget, PastTexts, RunEnd, RunLimits, Transcript, replay};
 
 /// The longest wait for a model's work card, beside the limit for each of its answers. Without one it is an extract.
 const CARD_PATIENCE: Duration = Duration::from_mins(1);
@@ -24,23 +24,21 @@ impl Driver<'_> {
     ) -> Result<Transcript, RunFault> {
         let budget = self.budget.within(limits.spending());
         let mut goal = CompactionGoal::half_of(conversation.size().text);
-        let mut written = 0;
-        if let Some(RunJournal { journal, run }) = &self.journal {
+        if let Some(journal) = &self.journal {
             // It answers nothing.
-            let beginning = vec![replay::beginning(&[], &limits)];
-            written = journal.append(*run, written, beginning).await?;
+            journal.append(vec![replay::beginning(&[], &limits)]).await?;
         }
         let (mut run, _) = AgentRun::begin(conversation, limits);
         while let Some(step) = goal.next_step(run.transcript()) {
             let event = self.compact_step(&run, &step, &budget).await?;
             let is_compacted = matches!(event, AgentEvent::Compacted { .. });
-            self.take(&mut run, event, &mut written).await?;
+            self.take(&mut run, event).await?;
             if !is_compacted {
                 break;
             }
         }
-        if let Some(RunJournal { journal, run }) = &self.journal {
-            journal.end(*run, written, gatefold_dispatch::RunOutcome::Done).await?;
+        if let Some(journal) = &self.journal {
+            journal.end(&RunEnd::Answered).await?;
         }
         Ok(run.into_transcript())
     }

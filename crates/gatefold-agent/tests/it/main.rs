@@ -8,6 +8,7 @@ mod journaled;
 mod lasting;
 mod metered;
 mod properties;
+mod resumed;
 mod steps;
 
 use gatefold_agent::{AgentEvent, AgentRun, Effect};

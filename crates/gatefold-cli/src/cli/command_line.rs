@@ -22,6 +22,7 @@ use super::init::Init;
 use super::logs::Logs;
 use super::model::Model;
 use super::models::Models;
+use super::runs::Runs;
 use super::skills::Skills;
 use super::sources::{Add, NamedSource, SourceList};
 use super::surface::SurfaceArguments;
@@ -152,6 +153,15 @@ pub(crate) enum Command {
         after_long_help = "Examples:\n  gatefold threads --search orders\n  gatefold threads show 3f9a61"
     )]
     Threads(Threads),
+    /// List your runs of agents, follow, cancel and resume them, and report what they cost
+    ///
+    /// A run goes on when whoever began it is gone, and after a restart of the gateway.
+    #[command(
+        subcommand,
+        after_long_help = "Examples:\n  gatefold runs list\n  gatefold runs follow 3f9a61\n  \
+                           gatefold runs cost --by model"
+    )]
+    Runs(Runs),
     /// Print what a model is shown, to the byte, and what it costs in tokens
     #[command(after_long_help = "Examples:\n  gatefold surface --table\n  \
                                gatefold surface --diff gateway typed")]
@@ -260,6 +270,7 @@ impl Command {
             Self::Logs(logs) => logs.format.json,
             Self::Queries(queries) => queries.is_json(),
             Self::Threads(threads) => threads.is_json(),
+            Self::Runs(runs) => runs.format().json,
             Self::Surface(surface) => surface.format.json,
             Self::Index(index) => index.format().json,
             Self::Chat(chat) => chat.json,

@@ -21,7 +21,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("Sources", &["add", "list", "enable", "disable", "remove"]),
     ("Sign in", &["login", "logout", "accounts", "token", "user"]),
     ("Run", &["serve", "stdio", "approvals"]),
-    ("Talk", &["chat", "threads", "models"]),
+    ("Talk", &["chat", "threads", "runs", "models"]),
     (
         "Look",
         &[

@@ -48,6 +48,7 @@ pub(super) async fn run(
     ));
     let counting = tokio::spawn(app.clone().keep_counting(ChildCounter));
     let judging = tokio::spawn(app.clone().keep_judging_patterns());
+    let keeping_up = tokio::spawn(app.clone().keep_up_runs());
     memory::bound_what_is_kept();
     let giving_back = tokio::spawn(memory::give_back_when_unused());
     let socket = ControlSocket::open(&app, GatewayRole::Serve, Some(listener.local_addr()?)).await;
@@ -63,6 +64,7 @@ pub(super) async fn run(
     following.abort();
     counting.abort();
     judging.abort();
+    keeping_up.abort();
     giving_back.abort();
     app.close().await;
     tracing::info!("stopped");

@@ -13,7 +13,8 @@ const CHILDREN_END: Duration = Duration::from_secs(2);
 
 /// Watches for SIGINT and SIGTERM from now on: the first fires the token, the second exits.
 pub(super) fn on_signal() -> io::Result<CancellationToken> {
-    let Signals { mut interrupt, mut terminate } = Signals::new()?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     let stop = CancellationToken::new();
     let token = stop.clone();
     tokio::spawn(async move {
@@ -27,18 +28,24 @@ pub(super) fn on_signal() -> io::Result<CancellationToken> {
     Ok(stop)
 }
 
-/// SIGINT and SIGTERM, for a command that goes on after the first.
+/// The exit code of a command whose window was closed, as in shells.
+pub(super) const HUNG_UP: u8 = 129;
+
+/// SIGINT, SIGTERM and SIGHUP, for a command that goes on after the first.
 pub(super) struct Signals {
     pub(super) interrupt: Signal,
     pub(super) terminate: Signal,
+    pub(super) hangup: Signal,
 }
 
 impl Signals {
-    /// Watches for both from now on.
+    /// Watches for all from now on.
     pub(super) fn new() -> io::Result<Self> {
-        let (interrupt, terminate) =
-            (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        Ok(Self { interrupt, terminate })
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
     }
 }
 

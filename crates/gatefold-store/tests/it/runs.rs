@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_core::{ManualClock, Principal, UserId};
+use gatefold_core::{ApprovalId, ManualClock, Principal, UserId};
 use gatefold_dispatch::{
     DataOwner, Journal as _, JournalError, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS, RunId,
-    RunKind, RunOutcome,
+    RunKind, RunOutcome, RunPhase,
 };
-use gatefold_store::{Retention, Store, StoreOptions};
+use gatefold_store::{Retention, RunClaim, RunTenure, Store, StoreOptions};
 use serde_json::value::RawValue;
 use tempfile::tempdir;
 use tokio::time::timeout;
@@ -165,4 +165,38 @@ async fn what_ended_long_ago_is_deleted_with_its_events() {
         .await
         .unwrap();
     assert_eq!(left, 500);
+}
+
+#[tokio::test]
+async fn a_run_has_one_driver_and_is_taken_over_only_from_a_dead_one() {
+    let directory = tempdir().unwrap();
+    let (first, second) = (open(directory.path()).await, open(directory.path()).await);
+    let (owner, id) = (owner("ann"), begin(&first, 0).await);
+    first.keep_run_up(id).await.unwrap();
+    let claim =
+        async |store: &Store| store.claim_run(&owner, id, RunTenure::Lasting).await.unwrap();
+    assert_eq!(claim(&second).await, RunClaim::Driven);
+    assert!(second.unended_runs().await.unwrap().is_empty());
+    let approvals = [ApprovalId::new("7hq2-m4xk")];
+    first.release_run(id, &approvals).await.unwrap();
+    let waiting = second.unended_runs().await.unwrap();
+    assert_eq!(waiting[0].run.phase, RunPhase::Waiting(approvals.to_vec()));
+    assert_eq!(claim(&second).await, RunClaim::Claimed { crashes: 0 });
+    assert!(first.ask_to_cancel(&owner, id).await.unwrap());
+    assert_eq!(second.cancelled_runs().await.unwrap(), [id]);
+    second.close().await.unwrap();
+    drop(second);
+    // Its lock is free a moment later.
+    let taken = async {
+        loop {
+            match claim(&first).await {
+                RunClaim::Driven => tokio::task::yield_now().await,
+                claimed => return claimed,
+            }
+        }
+    };
+    let taken = timeout(Duration::from_secs(5), taken).await.unwrap();
+    assert_eq!(taken, RunClaim::Claimed { crashes: 1 });
+    first.end(id, 0, RunOutcome::Cancelled).await.unwrap();
+    assert_eq!(claim(&first).await, RunClaim::Ended);
 }

@@ -21,6 +21,7 @@ use super::disclosure::ConfiguredDisclosures;
 use super::loop_tools::LoopTools;
 use super::people::ConfiguredPeople;
 use super::results::KeptResults;
+use super::runs::RunHost;
 use super::sign_in;
 use super::sources::SourceFactory;
 use super::{App, AppError, AppliedConfig};
@@ -124,9 +125,10 @@ impl AppBuilder {
         let store = Store::open(&state_dir, options).await?;
         // Before any source starts: a container may have a name that its source wants again.
         containers::end_leftovers(&state_dir).await;
+        let approvals = approvals.unwrap_or_else(|| Arc::new(store.clone()));
         let dispatcher = Dispatcher::new(Ports {
             audit: Arc::new(store.clone()),
-            approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),
+            approvals: approvals.clone(),
             clock: clock.clone(),
             seal: store.seal_key(),
         });
@@ -159,6 +161,13 @@ impl AppBuilder {
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
             loop_tools: LoopTools::default(),
+            runs: RunHost::new(
+                store.clone(),
+                exchange.clone(),
+                people.clone(),
+                clock.clone(),
+                approvals,
+            ),
             dispatcher,
             exchange,
             disclosures: own,

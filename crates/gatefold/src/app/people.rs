@@ -70,6 +70,17 @@ impl ConfiguredPeople {
         Arc::new(Principal { rights: all.cloned().collect(), ..(*principal).clone() })
     }
 
+    /// The same principal without the groups that the configuration puts its user in.
+    pub(super) fn without_groups(&self, principal: &Principal) -> Principal {
+        let known = self.0.load();
+        let own = principal.rights.as_slice().iter();
+        let rights = match known.rights.get(&principal.user) {
+            Some(groups) => own.filter(|right| !groups.has(right)).cloned().collect(),
+            None => principal.rights.clone(),
+        };
+        Principal { rights, ..principal.clone() }
+    }
+
     /// The local user.
     pub(super) fn local(&self) -> Arc<Principal> {
         self.in_groups(Arc::new(Principal::local()))

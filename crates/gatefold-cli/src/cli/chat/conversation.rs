@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use gatefold::App;
-use gatefold_agent::{AgentRun, EarlierTurns, RunJournal, Transcript, replay_run};
-use gatefold_core::AgentId;
+use gatefold::{App, RunClaim, RunTenure};
+use gatefold_agent::{
+    AgentRun, EarlierTurns, KeptRun, RunJournal, Spending, ThreadHistory, Transcript, WaitState,
+    is_answered,
+};
+use gatefold_core::{AgentId, ApprovalId};
 use gatefold_dispatch::{
-    DataOwner, Journal as _, NewRun, NewThread, RunId, RunKind, ThreadId, Threads as _,
+    Approvals as _, DataOwner, Journal as _, NewRun, NewThread, Run, RunId, RunKind, RunPhase,
+    Settlement, ThreadId, Threads as _,
 };
 use gatefold_model::{History, Turn, UserMessage, UserPart};
 use gatefold_operations::{Asker, StateOperations};
@@ -26,6 +30,18 @@ pub(super) struct Conversation {
     /// The thread's runs as far as they were read, each with whether it had ended. As many as the store
     /// gives at most.
     runs: Vec<(RunId, bool)>,
+    /// The last of them, if it did not end and nobody drives it.
+    open: Option<RunId>,
+}
+
+/// A run that is gone on with.
+pub(super) struct OpenRun {
+    pub(super) id: RunId,
+    pub(super) journal: RunJournal,
+    pub(super) kept: KeptRun,
+    pub(super) spent: Spending,
+    /// What the person said when, in all that was said.
+    pub(super) requests: Vec<usize>,
 }
 
 /// Something that the person said.
@@ -46,8 +62,8 @@ pub(super) enum Earlier<'a> {
 impl Conversation {
     pub(super) fn new(app: &Arc<App>, agent: Option<AgentId>) -> Self {
         let owner = DataOwner::lasting(&app.local_user());
-        let (app, thread, transcript) = (app.clone(), None, None);
-        Self { app, owner, agent, thread, transcript, said: Vec::new(), runs: Vec::new() }
+        let (app, thread, transcript, open) = (app.clone(), None, None, None);
+        Self { app, owner, agent, thread, transcript, said: Vec::new(), runs: Vec::new(), open }
     }
 
     /// One of the person's earlier ones, with the agent that it was with.
@@ -77,30 +93,21 @@ impl Conversation {
         if runs == self.runs {
             return Ok(false);
         }
+        // The last one is gone on with, if it can be.
+        self.open = found.last().filter(|last| is_open(last)).map(|last| last.id);
         self.read(runs).await?;
         Ok(true)
     }
 
     /// Reads these runs of the thread, which are all that it has.
     async fn read(&mut self, runs: Vec<(RunId, bool)>) -> anyhow::Result<()> {
-        let (mut transcript, mut said): (Option<Transcript>, _) = (None, Vec::new());
-        for &(run, _) in &runs {
-            let at = turns_of(transcript.as_ref()).len();
-            let store = self.app.store();
-            let after = replay_run(store, &self.owner, run, transcript.clone()).await?;
-            if is_answered(after.as_ref(), at) {
-                transcript = after;
-                said.push(Said { at, run });
-            } else if turns_of(after.as_ref()).len() == at {
-                // It said nothing, and may have compacted.
-                transcript = after;
-            }
-            // What was not answered would be said twice.
-        }
+        let ended = runs.iter().map(|(run, _)| *run).filter(|run| self.open != Some(*run));
+        let read = ThreadHistory::read(self.app.store(), &self.owner, ended).await?;
+        self.said = read.said.iter().map(|&(at, run)| Said { at, run }).collect();
         if runs.is_empty() {
             self.thread = None;
         }
-        (self.transcript, self.said, self.runs) = (transcript, said, runs);
+        (self.transcript, self.runs) = (read.transcript, runs);
         Ok(())
     }
 
@@ -161,6 +168,44 @@ impl Conversation {
         Ok((id, RunJournal::new(Arc::new(store.clone()), id)))
     }
 
+    /// The run to go on with before anything else is said, if there is one and no other process has taken it.
+    pub(super) async fn take_up(&mut self) -> anyhow::Result<Option<OpenRun>> {
+        let (Some(id), store) = (self.open.take(), self.app.store()) else { return Ok(None) };
+        let claimed = store.claim_run(&self.owner, id, RunTenure::Passing).await?;
+        if !matches!(claimed, RunClaim::Claimed { .. }) {
+            return Ok(None);
+        }
+        let kept = KeptRun::read(store, &self.owner, id, self.transcript.clone()).await?;
+        let Some(mut kept) = kept else {
+            self.forget(id).await?;
+            return Ok(None);
+        };
+        for waiting in &mut kept.waiting {
+            waiting.state = match store.settlement(&waiting.approval).await {
+                Ok(Settlement::Decided) => WaitState::Decided,
+                Ok(Settlement::Over) => WaitState::Over,
+                Ok(Settlement::Open) | Err(_) => WaitState::Open,
+            };
+        }
+        let usage = store.run_usage(id).await?;
+        let spent = Spending { tokens: usage.tokens.total(), cost: usage.cost };
+        let journal = RunJournal::behind(Arc::new(store.clone()), id, kept.last);
+        let own = self.turns().len();
+        let requests = self.said.iter().map(|said| said.at).chain([own]).collect();
+        Ok(Some(OpenRun { id, journal, kept, spent, requests }))
+    }
+
+    /// Lets a run go that has not ended, for another process to go on with.
+    pub(super) async fn release(
+        &mut self,
+        id: RunId,
+        waiting: &[ApprovalId],
+    ) -> anyhow::Result<()> {
+        self.app.store().release_run(id, waiting).await?;
+        self.open = Some(id);
+        Ok(())
+    }
+
     /// Takes over what a run made of it. Returns whether there was anything: a message that nobody
     /// answered is left out, because it would be said twice.
     pub(super) async fn keep(&mut self, id: RunId, run: AgentRun) -> anyhow::Result<bool> {
@@ -169,6 +214,7 @@ impl Conversation {
         let is_kept = is_answered(transcript.as_ref(), at);
         if is_kept {
             self.said.push(Said { at, run: id });
+            self.runs.retain(|(own, _)| *own != id);
             self.runs.push((id, true));
             self.transcript = transcript;
         } else {
@@ -228,9 +274,9 @@ fn turns_of(transcript: Option<&Transcript>) -> &[Turn] {
     transcript.map(Transcript::turns).unwrap_or_default()
 }
 
-/// Whether a model said anything from that turn on.
-fn is_answered(transcript: Option<&Transcript>, at: usize) -> bool {
-    turns_of(transcript).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
+/// Whether a run can be gone on with.
+fn is_open(run: &Run) -> bool {
+    matches!(run.phase, RunPhase::Interrupted | RunPhase::Waiting(_))
 }
 
 /// The first line of what was said first.

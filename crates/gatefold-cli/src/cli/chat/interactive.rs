@@ -1,33 +1,33 @@
 //! A chat with a person.
 
+mod driving;
+
 use std::path::{Path, PathBuf};
-use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gatefold_agent::{AgentTools as _, Budget, Driver, RunLimits};
+use gatefold_agent::{AgentTools as _, Budget, RunLimits};
 use gatefold_core::AgentId;
 use gatefold_dispatch::Peer;
 use gatefold_model::UserMessage;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use crate::cli::chosen_model::{ChosenModel, host};
 use crate::cli::output::Output;
-use crate::cli::stop::{INTERRUPTED, Signals};
+use crate::cli::stop::{HUNG_UP, INTERRUPTED, Signals};
 use crate::cli::table::{Table, number_of};
 use crate::cli::threads::last_digits;
 
 use super::command::{COMMANDS, ChatCommand};
 use super::conversation::Conversation;
 use super::files::{self, AttachedFile, FILES, compose};
-use super::form::{self, Reply};
 use super::peer::{OpenQuestion, TerminalPeer};
 use super::reader::{ChatInput, Reader};
-use super::screen::ChatScreen;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
 use super::{calls, context, introduction};
+
+pub(super) use driving::cancelled_elsewhere;
 
 /// How many characters of a tool's description are listed.
 const DESCRIPTION: usize = 80;
@@ -90,7 +90,10 @@ impl<'w> Chat<'w> {
         let reason = self.model.reason.as_deref().unwrap_or("you asked for it");
         self.output.line(&introduction(&self.model, reason));
         self.output.line(&self.output.style().faint("`/help` lists what else you can do"));
-        let code = self.take_lines().await?;
+        let code = match self.finish_open().await? {
+            Some(code) => code,
+            None => self.take_lines().await?,
+        };
         if let Some(thread) = self.conversation.thread() {
             let line = format!(
                 "`gatefold chat --thread {}` goes on with this",
@@ -122,6 +125,7 @@ impl<'w> Chat<'w> {
                     Reader::Lines(_) => ChatInput::Interrupt,
                 },
                 _ = self.signals.terminate.recv() => return Ok(INTERRUPTED.into()),
+                _ = self.signals.hangup.recv() => return Ok(HUNG_UP.into()),
             };
             let left = match input {
                 ChatInput::End => Some(ExitCode::SUCCESS),
@@ -226,59 +230,7 @@ impl<'w> Chat<'w> {
         let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
         let (id, journal) = self.conversation.begin_run(&message).await?;
         let history = self.conversation.with(message);
-        let screen = ChatScreen::new(self.output, self.model.origin());
-        let cancel = CancellationToken::new();
-        let driver = Driver::new(&asked.client, &self.tools)
-            .with_watcher(&screen)
-            .with_clock(self.world.clock())
-            .with_journal(journal)
-            .with_meter(self.world.meter(&self.stance, &self.model, id))
-            .with_budget(self.spent.clone())
-            .with_cancellation(cancel.clone());
-        let mut driving = pin!(driver.drive(history, limits));
-        let run = loop {
-            tokio::select! {
-                run = &mut driving => break run?,
-                // The run stands still while the person thinks, so nothing is printed in between.
-                Some(open) = self.questions.recv() => {
-                    // What a call that has ended wanted to know is nobody's question any more.
-                    if open.answer.is_closed() {
-                        continue;
-                    }
-                    screen.end_line();
-                    let reply = tokio::select! {
-                        reply = form::ask(&open.question, self.output) => reply,
-                        _ = self.signals.terminate.recv() => return Ok(Some(INTERRUPTED.into())),
-                    };
-                    let answer = match reply {
-                        Reply::Answer(answer) => answer,
-                        Reply::Interrupted(answer) => {
-                            self.is_interrupted = true;
-                            cancel.cancel();
-                            answer
-                        }
-                    };
-                    // A call that has ended meanwhile needs no answer.
-                    let _ = open.answer.send(answer);
-                }
-                _ = self.signals.interrupt.recv() => {
-                    if self.is_interrupted {
-                        return Ok(Some(INTERRUPTED.into()));
-                    }
-                    self.is_interrupted = true;
-                    cancel.cancel();
-                }
-                _ = self.signals.terminate.recv() => return Ok(Some(INTERRUPTED.into())),
-            }
-        };
-        screen.end_line();
-        let end = run.end_state().cloned();
-        let is_kept = self.conversation.keep(id, run).await?;
-        if is_kept {
-            self.files.clear();
-        }
-        screen.tell_end(end.as_ref(), is_kept);
-        Ok(None)
+        self.drive(id, journal, async |driver| driver.drive(history, limits).await).await
     }
 
     /// Reads what other chats have said in this conversation. Returns whether they have changed it.
@@ -421,40 +373,6 @@ impl<'w> Chat<'w> {
         let offer = self.tools.look().await.map_err(|error| anyhow::anyhow!(error))?;
         let context = self.model.config.context_tokens;
         context::print(&offer, self.conversation.transcript(), context, self.output).await
-    }
-
-    /// Compacts the conversation to half. Ctrl-C leaves it as it is.
-    async fn compact(&mut self) -> anyhow::Result<()> {
-        self.catch_up().await?;
-        let transcript = self.conversation.transcript().filter(|said| said.is_compactable());
-        let Some(transcript) = transcript.cloned() else {
-            self.output.line("there is nothing to compact");
-            return Ok(());
-        };
-        let before = context::count_shown(&transcript).await?;
-        let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
-        let asked = &self.model.runs;
-        let limits = RunLimits::for_model(&asked.room, &offer, &asked.limits);
-        let (id, journal) = self.conversation.begin_silent_run().await?;
-        let cancel = CancellationToken::new();
-        let driver = Driver::new(&asked.client, &self.tools)
-            .with_journal(journal)
-            .with_meter(self.world.meter(&self.stance, &self.model, id))
-            .with_budget(self.spent.clone())
-            .with_cancellation(cancel.clone());
-        let mut compacting = pin!(driver.compact(transcript, limits));
-        let compacted = loop {
-            tokio::select! {
-                compacted = &mut compacting => break compacted?,
-                _ = self.signals.interrupt.recv() => cancel.cancel(),
-            }
-        };
-        let after = context::count_shown(&compacted).await?;
-        self.conversation.keep_compacted(id, compacted);
-        let line =
-            format!("the conversation took {before} tokens of a prompt, and takes {after} now");
-        self.output.line(&line);
-        Ok(())
     }
 
     /// What goes wrong with a command ends no chat.

@@ -1,10 +1,14 @@
 //! The person at the terminal, as a client that sources and policy may ask.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures::future::BoxFuture;
-use gatefold_dispatch::{Answer, AskError, ClientCapabilities, Peer, Question, QuestionMode};
-use serde_json::value::RawValue;
+use gatefold_dispatch::{
+    Answer, AskError, ClientCapabilities, NoPeer, Peer, Question, QuestionMode, WHOLE_ARGUMENTS,
+};
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::{mpsc, oneshot};
 
 /// The most questions that wait for the person. A source asks one after another, and an answer of the
@@ -24,6 +28,18 @@ pub(super) struct OpenQuestion {
 pub(super) struct TerminalPeer {
     capabilities: ClientCapabilities,
     questions: mpsc::Sender<OpenQuestion>,
+    has_left: AtomicBool,
+}
+
+impl OpenQuestion {
+    /// Answers for a person who is gone: nothing is approved, and any other question stays without an answer.
+    pub(super) fn leave(self) {
+        let is_approval = self.question.params.get().contains(WHOLE_ARGUMENTS);
+        if is_approval && let Ok(answer) = to_raw_value(&json!({ "action": "cancel" })) {
+            // A call that has ended meanwhile needs no answer.
+            let _ = self.answer.send(Answer(answer));
+        }
+    }
 }
 
 impl TerminalPeer {
@@ -32,13 +48,23 @@ impl TerminalPeer {
         let (questions, asked) = mpsc::channel(WAITING);
         let declared = RawValue::from_string(CAPABILITIES.to_owned());
         let capabilities = ClientCapabilities::read(&declared.expect("this is JSON"));
-        (Arc::new(Self { capabilities, questions }), asked)
+        let has_left = AtomicBool::new(false);
+        (Arc::new(Self { capabilities, questions, has_left }), asked)
+    }
+
+    /// Nobody is asked any more.
+    pub(super) fn leave(&self) {
+        self.has_left.store(true, Ordering::Release);
     }
 }
 
 impl Peer for TerminalPeer {
     fn capabilities(&self) -> &ClientCapabilities {
-        &self.capabilities
+        if self.has_left.load(Ordering::Acquire) {
+            NoPeer.capabilities()
+        } else {
+            &self.capabilities
+        }
     }
 
     fn question_mode(&self) -> QuestionMode {

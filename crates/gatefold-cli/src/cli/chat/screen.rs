@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gatefold_agent::{AgentEvent, RunEnd, RunWatcher, Shortage};
+use gatefold_core::ApprovalId;
 use gatefold_model::{Delta, Origin};
 
 use crate::cli::output::Output;
@@ -21,6 +22,8 @@ struct ScreenState {
     is_within_line: bool,
     /// Whether this answer's thinking was mentioned.
     thinks: bool,
+    /// The approvals that calls wait for. An answer has few calls.
+    waiting: Vec<ApprovalId>,
 }
 
 impl<'o> ChatScreen<'o> {
@@ -67,6 +70,11 @@ impl<'o> ChatScreen<'o> {
         }
     }
 
+    /// The approvals that the run waits for.
+    pub(super) fn waiting(&self) -> Vec<ApprovalId> {
+        self.state().waiting.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, ScreenState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -86,6 +94,10 @@ impl RunWatcher for ChatScreen<'_> {
             }
             _ => {}
         }
+    }
+
+    fn on_wait(&self, _: usize, approval: &ApprovalId) {
+        self.state().waiting.push(approval.clone());
     }
 
     fn on_event(&self, event: &AgentEvent) {

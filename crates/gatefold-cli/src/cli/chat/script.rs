@@ -2,22 +2,26 @@
 
 use std::io::{IsTerminal as _, Read as _, stdin};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use gatefold_agent::{
-    AgentEvent, AgentRun, AgentTools as _, Budget, Driver, RunEnd, RunLimits, RunWatcher, Spending,
+    AgentEvent, AgentRun, AgentTools as _, Budget, Driver, EarlierTurns, RunEnd, RunLimits,
+    RunWatcher, Spending, WaitState, WaitingCall,
 };
 use gatefold_core::Cost;
 use gatefold_model::Origin;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::cli::chosen_model::ChosenModel;
 use crate::cli::failure::{usage, with_help};
 use crate::cli::output::Output;
 
-use super::conversation::Conversation;
+use super::conversation::{Conversation, OpenRun};
 use super::files::{attach_all, compose};
+use super::interactive::cancelled_elsewhere;
 use super::screen::FALLBACK;
 use super::tools::{CallLines, ChatTools};
 use super::world::{Stance, World};
@@ -54,22 +58,68 @@ pub(super) async fn run(
     let lines = if output.is_json() { CallLines::Nowhere } else { CallLines::Stderr };
     let tools = world.tools(stance, None, lines, output)?;
     world.learn(output).await;
+    finish_open(&mut conversation, (stance, model), world, &tools, output).await?;
     let message = compose(request, &attach_all(paths, world, &tools).await?)?;
     tools.surface.choose_for(conversation.earlier_turns(), &message).await;
     let offer = tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
     let limits = RunLimits::for_model(&model.runs.room, &offer, &model.runs.limits);
     let watcher = Commentary { output, origin: model.origin() };
     let (id, journal) = conversation.begin_run(&message).await?;
-    let budget = Budget::unlimited();
+    let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
     let driver = Driver::new(&model.runs.client, &tools)
         .with_watcher(&watcher)
         .with_clock(world.clock())
         .with_journal(journal)
         .with_meter(world.meter(stance, model, id))
-        .with_budget(budget.clone());
-    let run = driver.drive(conversation.with(message), limits).await?;
+        .with_budget(budget.clone())
+        .with_cancellation(cancel.clone());
+    let mut driving = pin!(driver.drive(conversation.with(message), limits));
+    let run = tokio::select! {
+        run = &mut driving => run?,
+        () = cancelled_elsewhere(&world.app, id) => {
+            cancel.cancel();
+            driving.await?
+        }
+    };
     conversation.keep(id, run.clone()).await?;
     report((&run, budget.spent()), &conversation, model, &tools, output)
+}
+
+/// Goes on with what was interrupted, before anything else is asked.
+async fn finish_open(
+    conversation: &mut Conversation,
+    (stance, model): (&Stance, &ChosenModel),
+    world: &World,
+    tools: &ChatTools<'_>,
+    output: &Output,
+) -> anyhow::Result<()> {
+    let Some(OpenRun { id, journal, kept, spent, requests }) = conversation.take_up().await? else {
+        return Ok(());
+    };
+    let is_open = |waiting: &&WaitingCall| waiting.state == WaitState::Open;
+    if let Some(waiting) = kept.waiting.iter().find(is_open) {
+        let approval = waiting.approval.clone();
+        let all: Vec<_> = kept.waiting.iter().map(|waiting| waiting.approval.clone()).collect();
+        conversation.release(id, &all).await?;
+        return Err(with_help(
+            "the last answer of this conversation waits for somebody's approval",
+            format!("`gatefold approvals approve {approval}`, or `deny` instead; then go on"),
+        ));
+    }
+    if !output.is_json() {
+        output.warning("the last answer was interrupted: it goes on now");
+    }
+    let said = EarlierTurns { turns: kept.run.history().turns(), requests };
+    tools.surface.choose_again(said).await;
+    tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
+    let watcher = Commentary { output, origin: model.origin() };
+    let driver = Driver::new(&model.runs.client, tools)
+        .with_watcher(&watcher)
+        .with_journal(journal)
+        .with_meter(world.meter(stance, model, id));
+    let run = driver.resume(kept, spent).await?;
+    conversation.keep(id, run).await?;
+    Ok(())
 }
 
 /// What a model says before its answer, on standard error.

@@ -1,10 +1,11 @@
 //! The tools of a chat, each call of which has a line.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use gatefold_agent::{AgentTools, Budget, PastTexts, SurfaceTools, ToolOffer};
+use gatefold_agent::{AgentTools, Budget, CallProgress, PastTexts, SurfaceTools, ToolOffer};
 use gatefold_catalog::{Request, View, by_ends};
 use gatefold_core::{BoxError, CallError, Operation, Outcome};
 use gatefold_exchange::{CallObserver, Turn};
@@ -63,10 +64,20 @@ pub(super) struct ChatTools<'o> {
     pub(super) lines: CallLines,
     /// At most [`MADE_CALLS`].
     pub(super) made: Mutex<Vec<MadeCall>>,
+    pub(super) is_alone: AtomicBool,
 }
 
 impl ChatTools<'_> {
-    async fn make(&self, request: &ToolCall, budget: &Budget) -> ToolResult {
+    /// The person at the terminal is gone.
+    pub(super) fn leave_alone(&self) {
+        self.is_alone.store(true, Ordering::Release);
+    }
+
+    fn is_alone(&self) -> bool {
+        self.is_alone.load(Ordering::Acquire)
+    }
+
+    async fn make(&self, request: &ToolCall, budget: &Budget) -> (ToolResult, OwnApproval) {
         let (inner, began) = (InnerCalls::default(), Instant::now());
         let observer_of = {
             let inner = inner.clone();
@@ -74,7 +85,7 @@ impl ChatTools<'_> {
         };
         let result = self.surface.call_observed(request, budget, &observer_of).await;
         let took = began.elapsed();
-        let inner = inner.take();
+        let InnerState { calls: inner, approval } = inner.take();
         if inner.is_empty() {
             let outcome = if result.is_error { "failed" } else { "done" };
             self.tell(&write_call(request), outcome.to_owned(), took);
@@ -82,7 +93,7 @@ impl ChatTools<'_> {
         for (tool, outcome) in inner {
             self.tell(&tool, outcome, took);
         }
-        result
+        (result, approval)
     }
 
     fn tell(&self, tool: &str, outcome: String, time: Duration) {
@@ -125,7 +136,28 @@ impl AgentTools for ChatTools<'_> {
     }
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
-        Box::pin(self.make(request, budget))
+        Box::pin(async { self.make(request, budget).await.0 })
+    }
+
+    fn try_call<'a>(
+        &'a self,
+        request: &'a ToolCall,
+        budget: &'a Budget,
+    ) -> BoxFuture<'a, CallProgress> {
+        Box::pin(async {
+            if !self.is_alone() {
+                let (result, approval) = self.make(request, budget).await;
+                // A question that its person has not seen to the end was not answered.
+                if !self.is_alone() || approval == OwnApproval::NotAsked {
+                    return CallProgress::Returned(result);
+                }
+            }
+            self.surface.call_or_wait(request, budget).await
+        })
+    }
+
+    fn is_repeatable<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, bool> {
+        Box::pin(self.surface.is_repeatable(request))
     }
 
     fn keep_past<'a>(&'a self, past: &'a PastTexts) -> BoxFuture<'a, Option<String>> {
@@ -146,14 +178,28 @@ pub(super) fn write_call(request: &ToolCall) -> String {
 
 /// The tools that one call of the model reached, with what came of it; at most [`INNER_CALLS`].
 #[derive(Clone, Default)]
-struct InnerCalls(Arc<Mutex<Vec<(String, String)>>>);
+struct InnerCalls(Arc<Mutex<InnerState>>);
+
+#[derive(Default)]
+struct InnerState {
+    calls: Vec<(String, String)>,
+    approval: OwnApproval,
+}
+
+/// Whether a call ended because its person did not approve it: then it was not made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum OwnApproval {
+    #[default]
+    NotAsked,
+    Refused,
+}
 
 impl InnerCalls {
     fn of(&self, view: &View) -> Arc<dyn CallObserver> {
         Arc::new(ObservedView { calls: self.clone(), view: view.clone() })
     }
 
-    fn take(&self) -> Vec<(String, String)> {
+    fn take(&self) -> InnerState {
         std::mem::take(&mut *lock(&self.0))
     }
 }
@@ -168,9 +214,12 @@ impl CallObserver for ObservedView {
         let Operation::Tool { name, .. } = &*request.operation else { return };
         let tool = self.view.resolve(name).ok();
         let tool = tool.map_or(name.as_str(), |tool| tool.id().as_str()).to_owned();
-        let mut calls = lock(&self.calls.0);
-        if calls.len() < INNER_CALLS {
-            calls.push((tool, outcome_words(result)));
+        let mut state = lock(&self.calls.0);
+        if matches!(result, Err(CallError::NotApproved { tool: of, .. }) if of.as_str() == tool) {
+            state.approval = OwnApproval::Refused;
+        }
+        if state.calls.len() < INNER_CALLS {
+            state.calls.push((tool, outcome_words(result)));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a chat is about: a gateway, and the configuration that has the models.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use gatefold::config::{AgentConfig, Config};
@@ -122,7 +123,8 @@ impl World {
         let surface = SurfaceTools::new(exchange, audience, Arc::new(acting), caller);
         let is_told = self.agent(stance).is_some_and(|agent| !agent.instructions.is_empty());
         let persona = if is_told { Persona::Agents } else { Persona::Generic };
-        Ok(ChatTools { surface, persona, output, lines, made: Mutex::default() })
+        let (made, is_alone) = (Mutex::default(), AtomicBool::default());
+        Ok(ChatTools { surface, persona, output, lines, made, is_alone })
     }
 
     pub(super) fn clock(&self) -> Arc<dyn Clock> {

@@ -76,7 +76,8 @@ impl RunningGateway {
             AppRequest::GetStatus(_)
             | AppRequest::GetRecord(_)
             | AppRequest::RefreshSource(_)
-            | AppRequest::ReadLog(_) => LOOK_DEADLINE,
+            | AppRequest::ReadLog(_)
+            | AppRequest::ResumeRun(_) => LOOK_DEADLINE,
         };
         let request = &ControlRequest::Operation(request);
         let process = self.identity.process;

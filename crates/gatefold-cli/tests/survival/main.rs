@@ -1,0 +1,119 @@
+//! Runs whose process is killed: they are taken up again, and no call is made twice that must not be.
+//!
+//! The binary runs itself again as the process that begins a run.
+
+#![expect(clippy::unwrap_used, reason = "tests may fail")]
+
+mod hosted;
+mod ledger;
+#[path = "../it/process.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod process;
+#[path = "../../../gatefold/tests/it/scratch/directory.rs"]
+#[expect(dead_code, reason = "other tests need more of it")]
+mod scratch;
+mod waits;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gatefold_testkit::wait_until;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+
+use crate::ledger::{CALLS, Ledger, Random};
+use crate::process::{Gateway, LIMIT, run};
+use crate::scratch::Scratch;
+
+/// How many runs are killed, each at another point. `GATEFOLD_KILLS` says otherwise.
+const KILLS: u64 = 20;
+
+/// The longest that a process lives on after the model was asked for the last time before its end.
+const MORE_MILLIS: u64 = 40;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(hosted::COMMAND) {
+        return hosted::begin_and_wait(&arguments.collect::<Vec<_>>());
+    }
+    let kills = std::env::var("GATEFOLD_KILLS").ok().and_then(|number| number.parse().ok());
+    let mut trials: Vec<_> = (0..kills.unwrap_or(KILLS))
+        .map(|seed| {
+            let name = format!("a_killed_run_makes_no_unrepeatable_call_twice_{seed}");
+            Trial::test(name, move || survive(seed))
+        })
+        .collect();
+    trials.push(Trial::test(
+        "a_run_waits_for_an_approval_without_its_process",
+        waits::a_run_waits_for_an_approval_without_its_process,
+    ));
+    trials.push(Trial::test("a_denied_call_is_not_made", waits::a_denied_call_is_not_made));
+    trials.push(Trial::test(
+        "a_run_is_cancelled_from_elsewhere",
+        waits::a_run_is_cancelled_from_elsewhere,
+    ));
+    trials.push(Trial::test(
+        "a_source_whose_client_is_gone_says_what_it_wants",
+        waits::a_source_whose_client_is_gone_says_what_it_wants,
+    ));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Begins a run of twenty calls, kills its process at some point, and has another one finish it: a gateway, or the chat
+/// that goes on.
+fn survive(seed: u64) -> Result<(), Failed> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let (scratch, mut random) = (Scratch::new(), Random::of(seed));
+        let ledger = Ledger::start(&scratch, "");
+        let is_chat = seed % 2 == 1;
+        let mut first = if is_chat {
+            Gateway::start(&scratch, &["chat", "-p", "Go"])
+        } else {
+            Gateway::of(hosted::command(&scratch, "Go"))
+        };
+        let asked = 1 + usize::try_from(random.below(10)).unwrap();
+        let is_there = wait_until(LIMIT, || ledger.asked() >= asked).await;
+        assert!(is_there, "seed {seed}: {}", first.log());
+        tokio::time::sleep(Duration::from_millis(random.below(MORE_MILLIS))).await;
+        first.signal("-KILL");
+        first.ended().await;
+        let at_kill = ledger.calls().len();
+
+        if is_chat {
+            let ran = run(&scratch, &["chat", "--continue", "-p", "Go on"]);
+            assert_eq!(ran.code, Some(0), "seed {seed}: {}", ran.stderr);
+        } else {
+            let gateway = Gateway::serve(&scratch).await;
+            let is_done = wait_until(LIMIT, || state(&scratch) == "done").await;
+            assert!(is_done, "seed {seed}: {}: {}", state(&scratch), gateway.log());
+            follow_in_parts(&scratch, &mut random);
+        }
+        let told = ledger.check(seed);
+        println!("seed {seed}: killed after {at_kill} of {CALLS} calls, {told} told of");
+        Ok(())
+    })
+}
+
+/// The state of the only run.
+pub(crate) fn state(scratch: &Scratch) -> String {
+    let runs = run(scratch, &["runs", "list", "--json"]).json();
+    runs["runs"][0]["state"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A reader who leaves and comes back sees each event once.
+fn follow_in_parts(scratch: &Scratch, random: &mut Random) {
+    let id = run(scratch, &["runs", "list", "--json"]).json()["runs"][0]["id"].clone();
+    let id = id.as_str().unwrap().to_owned();
+    let numbers = |from: u64| -> Vec<u64> {
+        let followed =
+            run(scratch, &["runs", "follow", &id, "--from", &from.to_string(), "--json"]);
+        let events =
+            followed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        events.map(|event| event["number"].as_u64().unwrap()).collect()
+    };
+    let all = numbers(0);
+    assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());
+    let from = random.below(all.len() as u64);
+    assert_eq!(numbers(from), all[usize::try_from(from).unwrap()..]);
+}
