@@ -27,7 +27,7 @@ pub use app::{
     SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
     WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
 };
-pub use documents::DocumentError;
+pub use documents::{DocumentError, ReadDocument};
 pub use encoder::EncoderTier;
 pub use environment::Environment;
 pub use models::{ModelChoiceError, agent_model, model_client};
