@@ -206,6 +206,18 @@ fn known_binary(head: &[u8]) -> Option<&'static str> {
     kinds.iter().find(|(begin, _)| head.starts_with(begin)).map(|(_, name)| *name)
 }
 
+/// Headers that mail has.
+const OF_MAIL: [&str; 8] = [
+    "from:",
+    "to:",
+    "date:",
+    "subject:",
+    "received:",
+    "message-id:",
+    "mime-version:",
+    "return-path:",
+];
+
 /// What a text is that has neither a name nor a media type that says so.
 fn text_format(head: &[u8]) -> Format {
     let text = String::from_utf8_lossy(head);
@@ -213,16 +225,6 @@ fn text_format(head: &[u8]) -> Format {
     if begin.starts_with("<!doctype html") || begin.starts_with("<html") {
         return Format::Html;
     }
-    const OF_MAIL: [&str; 8] = [
-        "from:",
-        "to:",
-        "date:",
-        "subject:",
-        "received:",
-        "message-id:",
-        "mime-version:",
-        "return-path:",
-    ];
     let headers = begin.lines().take_while(|line| !line.trim().is_empty());
     let mut of_mail = 0;
     for line in headers {

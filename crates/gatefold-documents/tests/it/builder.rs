@@ -1,5 +1,6 @@
 //! Documents that are made here, and how they are read.
 
+use std::fmt::Write as _;
 use std::io::{Cursor, Write as _};
 use std::time::{Duration, Instant};
 
@@ -79,7 +80,7 @@ pub(crate) fn paragraph(style: &str, text: &str) -> String {
 pub(crate) fn pptx(slides: &[&str]) -> Vec<u8> {
     let (mut ids, mut parts, mut targets) = (String::new(), Vec::new(), Vec::new());
     for (number, slide) in slides.iter().enumerate() {
-        ids.push_str(&format!("<p:sldId id=\"{}\" r:id=\"s{number}\"/>", 256 + number));
+        let _ = write!(ids, "<p:sldId id=\"{}\" r:id=\"s{number}\"/>", 256 + number);
         targets.push((format!("s{number}"), format!("slides/slide{number}.xml")));
         let tree =
             format!("<p:sld xmlns:p=\"p\"><p:cSld><p:spTree>{slide}</p:spTree></p:cSld></p:sld>");
@@ -98,7 +99,7 @@ pub(crate) fn pptx(slides: &[&str]) -> Vec<u8> {
 pub(crate) fn xlsx(sheets: &[(&str, &str)], shared: &str) -> Vec<u8> {
     let (mut list, mut parts, mut targets) = (String::new(), Vec::new(), Vec::new());
     for (number, (name, rows)) in sheets.iter().enumerate() {
-        list.push_str(&format!("<sheet name=\"{name}\" sheetId=\"{number}\" r:id=\"s{number}\"/>"));
+        let _ = write!(list, "<sheet name=\"{name}\" sheetId=\"{number}\" r:id=\"s{number}\"/>");
         targets.push((format!("s{number}"), format!("worksheets/sheet{number}.xml")));
         let sheet = format!("<worksheet><sheetData>{rows}</sheetData></worksheet>");
         parts.push((format!("xl/worksheets/sheet{number}.xml"), sheet));

@@ -60,7 +60,7 @@ fn no_change_of_bytes_breaks_a_promise() {
             match read {
                 Ok(document) => check(&document, &format!("{name} {round}")),
                 Err(fault) => {
-                    assert!(!fault.to_string().contains("failed"), "{name} {round}: {fault}")
+                    assert!(!fault.to_string().contains("failed"), "{name} {round}: {fault}");
                 }
             }
             count += 1;
