@@ -157,14 +157,15 @@ const COMPOUND: &[u8] = &[0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 /// What a document is by its bytes, and where they leave it open by its media type and its name.
 pub(crate) fn sniff(bytes: &[u8], hints: &Hints<'_>) -> Result<Sniffed, DocumentFault> {
     let by_hints = hints.format();
-    if is_pdf(bytes) || by_hints == Some(Format::Pdf) {
-        return Ok(Sniffed::Format(Format::Pdf));
-    }
     if bytes.starts_with(b"PK\x03\x04") {
         return Ok(Sniffed::Archive);
     }
     if bytes.starts_with(COMPOUND) {
         return Err(compound_fault(bytes, by_hints));
+    }
+    // Its header may come later in the file, which its reader finds.
+    if is_pdf(bytes) || by_hints == Some(Format::Pdf) {
+        return Ok(Sniffed::Format(Format::Pdf));
     }
     if let Some(format) = by_hints.filter(|format| !format.is_text()) {
         return Err(DocumentFault::OtherFormat(format));

@@ -165,6 +165,7 @@ fn bytes_say_what_a_document_is_before_its_name_does() {
         ("a.txt", b"a\0b", "not_text"),
         ("a.md", b" \n\n", "no_text"),
         ("a.zip", b"PK\x03\x04\0\0", "unknown_format"),
+        ("a.pdf", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "unknown_format"),
         ("a.xlsx", b"PK\x03\x04\0\0", "damaged"),
         ("a.eml", b"", "damaged"),
     ] {
