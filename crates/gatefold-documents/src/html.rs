@@ -6,16 +6,18 @@
 use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use url::Url;
 
-use crate::DocumentText;
+use crate::DocumentFault;
+use crate::document::{Block, BlockKind};
+use crate::draft::Draft;
+
+/// Every how many tags and texts the time is looked at.
+const TIME_EVERY: usize = 1024;
 
 /// The longest text that is made of one page, in bytes.
 const MAX_TEXT: usize = 2 * 1024 * 1024;
 
 /// How deep lists and links are followed.
 const MAX_DEPTH: usize = 16;
-
-/// The longest title, in characters.
-const MAX_TITLE: usize = 300;
 
 /// The longest address of a link that is kept, in bytes.
 const MAX_LINK: usize = 1000;
@@ -50,12 +52,17 @@ const BLOCKS: [&str; 20] = [
     "tbody",
 ];
 
-/// The text of a page. Its links are read from the address that it came from.
-pub fn markdown_of_html(html: &str, address: &Url) -> DocumentText {
+/// Reads a page. Its links are read from the address that it came from; without one only whole ones are kept.
+pub(crate) fn read(
+    html: &str,
+    address: Option<&Url>,
+    draft: &mut Draft,
+) -> Result<(), DocumentFault> {
     let mut emitter = DefaultEmitter::default();
     emitter.naively_switch_states(true);
-    let mut page = PageReader::new(address.clone());
-    for token in Tokenizer::new_with_emitter(html, emitter) {
+    let mut page = PageReader::new(address.cloned());
+    let mut end = Ok(());
+    for (number, token) in Tokenizer::new_with_emitter(html, emitter).enumerate() {
         let Ok(token) = token;
         match token {
             Token::StartTag(tag) => page.open(&tag),
@@ -64,10 +71,16 @@ pub fn markdown_of_html(html: &str, address: &Url) -> DocumentText {
             _ => {}
         }
         if page.main.text.len() + page.rest.text.len() > MAX_TEXT {
+            end = Err(DocumentFault::TooLarge(draft.format()));
+        } else if number % TIME_EVERY == 0 {
+            end = draft.check_time();
+        }
+        if end.is_err() {
             break;
         }
     }
-    page.finish()
+    page.finish(draft)?;
+    end
 }
 
 fn name(name: &HtmlString) -> String {
@@ -82,6 +95,15 @@ struct BlockText {
     breaks: usize,
     /// Whether a space has to come before the next text.
     has_space: bool,
+    /// Whether a cell of a table has nothing in it yet.
+    is_in_new_cell: bool,
+    blocks: Vec<StartedBlock>,
+}
+
+/// A block, which ends where the next begins.
+struct StartedBlock {
+    kind: Option<BlockKind>,
+    start: usize,
 }
 
 impl BlockText {
@@ -91,24 +113,54 @@ impl BlockText {
     }
 
     /// Adds something that is written as it is.
-    fn push(&mut self, text: &str, quotes: usize) {
+    fn push(&mut self, text: &str, quotes: usize, kind: Option<BlockKind>) {
+        let is_new = self.breaks > 1 || self.text.is_empty();
+        self.is_in_new_cell = false;
         if self.breaks > 0 {
             let trimmed = self.text.trim_end_matches(' ').len();
             self.text.truncate(trimmed);
             if !self.text.is_empty() {
                 self.text.push_str(&"\n".repeat(self.breaks));
             }
+            self.start_block(is_new, kind);
             self.text.push_str(&"> ".repeat(quotes));
         } else if self.has_space && !self.text.ends_with([' ', '\n']) {
             self.text.push(' ');
+        } else {
+            self.start_block(is_new, kind);
         }
         (self.breaks, self.has_space) = (0, false);
         self.text.push_str(text);
     }
+
+    fn start_block(&mut self, is_new: bool, kind: Option<BlockKind>) {
+        if is_new {
+            self.blocks.push(StartedBlock { kind, start: self.text.len() });
+        }
+    }
+
+    /// The text without the white space around it, and its blocks.
+    fn finish(&self) -> (&str, Vec<Block>) {
+        let (text, mut end) = (self.text.trim_end(), self.text.len());
+        let lead = text.len() - text.trim_start().len();
+        let mut blocks = Vec::new();
+        for StartedBlock { kind, start } in self.blocks.iter().rev() {
+            let (start, own_end) = ((*start).max(lead), end.min(text.len()));
+            if let Some(kind) = kind
+                && let Some(own) = text.get(start..own_end).map(str::trim_end)
+                && !own.is_empty()
+            {
+                blocks.push(Block::new(*kind, start - lead..start - lead + own.len()));
+            }
+            end = start;
+        }
+        blocks.reverse();
+        (&text[lead..], blocks)
+    }
 }
 
 struct PageReader {
-    base: Url,
+    base: Option<Url>,
     title: String,
     is_in_title: bool,
     main: BlockText,
@@ -123,13 +175,17 @@ struct PageReader {
     links: Vec<(Option<String>, usize)>,
     quotes: usize,
     is_preformatted: bool,
+    /// The level of the heading that is open.
+    heading: Option<u8>,
+    /// Whether a row of a table is open.
+    is_in_row: bool,
     /// How many cells the row of a table has, and how many rows there were.
     cells: usize,
     rows: usize,
 }
 
 impl PageReader {
-    fn new(base: Url) -> Self {
+    fn new(base: Option<Url>) -> Self {
         Self {
             base,
             title: String::new(),
@@ -142,6 +198,8 @@ impl PageReader {
             links: Vec::new(),
             quotes: 0,
             is_preformatted: false,
+            heading: None,
+            is_in_row: false,
             cells: 0,
             rows: 0,
         }
@@ -152,8 +210,19 @@ impl PageReader {
     }
 
     fn push(&mut self, text: &str) {
-        let quotes = self.quotes;
-        self.current().push(text, quotes);
+        let (quotes, kind) = (self.quotes, self.kind());
+        self.current().push(text, quotes, Some(kind));
+    }
+
+    /// What a block is that begins here.
+    fn kind(&self) -> BlockKind {
+        match self.heading {
+            Some(level) => BlockKind::Heading(level),
+            None if self.is_preformatted => BlockKind::Code,
+            None if self.is_in_row => BlockKind::Table,
+            None if !self.lists.is_empty() => BlockKind::List,
+            None => BlockKind::Paragraph,
+        }
     }
 
     fn open(&mut self, tag: &StartTag<()>) {
@@ -176,8 +245,8 @@ impl PageReader {
         match &name[..] {
             "title" => self.is_in_title = self.title.is_empty(),
             "base" => {
-                if let Some(base) = attribute("href").and_then(|href| self.base.join(&href).ok()) {
-                    self.base = base;
+                if let Some(base) = attribute("href").and_then(|href| self.join(&href)) {
+                    self.base = Some(base);
                 }
             }
             "main" | "article" => self.main_depth += 1,
@@ -190,8 +259,17 @@ impl PageReader {
             }
             _ => self.open_block(&name),
         }
-        if BLOCKS.contains(&&*name) {
+        // The first paragraph of a cell begins in its row.
+        let is_in_new_cell = self.current().is_in_new_cell && matches!(&name[..], "p" | "div");
+        if BLOCKS.contains(&&*name) && !is_in_new_cell {
             self.current().block(2);
+        }
+    }
+
+    fn join(&self, href: &str) -> Option<Url> {
+        match &self.base {
+            Some(base) => base.join(href).ok(),
+            None => href.parse().ok(),
         }
     }
 
@@ -199,8 +277,9 @@ impl PageReader {
         match name {
             "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
                 self.current().block(2);
-                let level = usize::from(name.as_bytes()[1] - b'0');
-                self.push(&format!("{} ", "#".repeat(level)));
+                let level = name.as_bytes()[1] - b'0';
+                self.heading = Some(level);
+                self.push(&format!("{} ", "#".repeat(usize::from(level))));
             }
             "ul" | "ol" => {
                 let breaks = if self.lists.is_empty() { 2 } else { 1 };
@@ -223,9 +302,11 @@ impl PageReader {
             }
             "br" => self.current().block(1),
             "hr" => {
-                self.current().block(2);
-                self.push("---");
-                self.current().block(2);
+                let quotes = self.quotes;
+                let own = self.current();
+                own.block(2);
+                own.push("---", quotes, None);
+                own.block(2);
             }
             "blockquote" => {
                 self.current().block(2);
@@ -233,19 +314,21 @@ impl PageReader {
             }
             "pre" => {
                 self.current().block(2);
-                self.push("```\n");
                 self.is_preformatted = true;
+                self.push("```\n");
             }
             "code" if !self.is_preformatted => self.push("`"),
             "strong" | "b" => self.push("**"),
             "em" | "i" => self.push("*"),
             "tr" => {
                 self.current().block(1);
+                self.is_in_row = true;
                 self.push("|");
                 self.cells = 0;
             }
             "td" | "th" => {
-                self.current().has_space = true;
+                let own = self.current();
+                (own.has_space, own.is_in_new_cell) = (true, true);
                 self.cells += 1;
             }
             _ => {}
@@ -254,7 +337,7 @@ impl PageReader {
 
     fn open_link(&mut self, href: Option<String>) {
         let address = href.filter(|href| !href.starts_with('#'));
-        let address = address.and_then(|href| self.base.join(&href).ok()).filter(|url| {
+        let address = address.and_then(|href| self.join(&href)).filter(|url| {
             matches!(url.scheme(), "http" | "https" | "mailto") && url.as_str().len() <= MAX_LINK
         });
         if address.is_some() {
@@ -275,7 +358,10 @@ impl PageReader {
         match name {
             "title" => self.is_in_title = false,
             "a" => self.close_link(),
-            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => self.current().block(2),
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => {
+                self.heading = None;
+                self.current().block(2);
+            }
             "ul" | "ol" => {
                 self.lists.pop();
                 let breaks = if self.lists.is_empty() { 2 } else { 1 };
@@ -301,7 +387,7 @@ impl PageReader {
                 self.push("|");
             }
             "tr" => self.close_row(),
-            "table" => self.rows = 0,
+            "table" => (self.rows, self.is_in_row) = (0, false),
             _ => {}
         }
         if BLOCKS.contains(&name) {
@@ -322,12 +408,14 @@ impl PageReader {
 
     fn close_row(&mut self) {
         self.rows += 1;
+        self.current().is_in_new_cell = false;
         if self.rows == 1 && self.cells > 0 {
             self.current().block(1);
             let line = format!("|{}", " --- |".repeat(self.cells.min(100)));
             self.push(&line);
         }
         self.current().block(1);
+        self.is_in_row = false;
     }
 
     fn close_link(&mut self) {
@@ -366,25 +454,29 @@ impl PageReader {
         }
     }
 
-    fn finish(self) -> DocumentText {
-        let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let title: String = title.chars().take(MAX_TITLE).collect();
-        let (main, rest) = (self.main.text.trim(), self.rest.text.trim());
-        let text = match (main.is_empty(), rest.is_empty()) {
-            (true, _) => rest.to_owned(),
-            (false, true) => main.to_owned(),
-            (false, false) => format!("{main}\n\n---\n\n{rest}"),
-        };
-        DocumentText { title: (!title.is_empty()).then_some(title), text }
+    fn finish(self, draft: &mut Draft) -> Result<(), DocumentFault> {
+        draft.set_title(&self.title);
+        let ((main, main_blocks), (rest, rest_blocks)) = (self.main.finish(), self.rest.finish());
+        draft.append(main, main_blocks)?;
+        if !main.is_empty() && !rest.is_empty() {
+            draft.append("---", Vec::new())?;
+        }
+        draft.append(rest, rest_blocks)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::time::{Duration, Instant};
 
-    fn page(html: &str) -> DocumentText {
-        markdown_of_html(html, &"https://host.example/a/page".parse().unwrap())
+    use super::*;
+    use crate::{Document, Format};
+
+    fn page(html: &str) -> Document {
+        let address = "https://host.example/a/page".parse().unwrap();
+        let mut draft = Draft::new(Format::Html, Instant::now() + Duration::from_secs(30));
+        let _ = read(html, Some(&address), &mut draft);
+        draft.finish()
     }
 
     #[track_caller]

@@ -1,14 +1,30 @@
-//! The text of documents: pages of HTML as Markdown, and PDF page by page.
+//! The text of documents, in blocks and with places.
 //!
 //! Whoever wrote a document may mean harm. A reader bounds the text it makes, the memory it holds and
 //! the time it takes, and whoever calls it runs it in a worker all the same.
 //!
-//! This crate must not know any other crate of ours.
+//! This crate must not know any other crate of ours, and reads nothing but the bytes it is given.
 
+mod document;
+mod draft;
+mod fault;
+mod format;
 mod html;
+mod limits;
+#[cfg(feature = "readers")]
+mod mail;
+#[cfg(feature = "readers")]
+mod markdown;
+#[cfg(feature = "readers")]
+mod office;
 mod pdf;
-mod text;
+mod plain;
+mod read;
+mod table;
 
-pub use html::markdown_of_html;
-pub use pdf::{PDF_MEDIA_TYPE, PDF_TIME, PdfFault, is_pdf, pdf_text};
-pub use text::DocumentText;
+pub use document::{Block, BlockKind, Document, Part, PartFault, Place};
+pub use fault::DocumentFault;
+pub use format::{Format, Hints, is_document};
+pub use limits::{MAX_INPUT, READING_TIME};
+pub use pdf::PdfFault;
+pub use read::read_document;

@@ -13,19 +13,13 @@ mod layout;
 mod letters;
 mod pages;
 
-use std::fmt::Write as _;
-use std::panic::AssertUnwindSafe;
-use std::time::{Duration, Instant};
-
-use crate::DocumentText;
+use crate::DocumentFault;
+use crate::document::{BlockKind, Part, Place};
+use crate::draft::Draft;
+use crate::limits::READING_TIME;
 use content::ContentReader;
 use file::PdfFile;
 use pages::Page;
-
-pub const PDF_MEDIA_TYPE: &str = "application/pdf";
-
-/// How long one document may take.
-pub const PDF_TIME: Duration = Duration::from_secs(10);
 
 /// How far into a file its first line may begin.
 const HEADER_WITHIN: usize = 1024;
@@ -35,11 +29,8 @@ const HEADER: &[u8] = b"%PDF-";
 const MAX_PAGES: usize = 2000;
 const MAX_TEXT: usize = 4 * 1024 * 1024;
 
-/// The longest title, in characters.
-const MAX_TITLE: usize = 300;
-
 /// Whether a file says in its first bytes that it is a PDF.
-pub fn is_pdf(bytes: &[u8]) -> bool {
+pub(crate) fn is_pdf(bytes: &[u8]) -> bool {
     bytes.starts_with(HEADER)
 }
 
@@ -60,7 +51,7 @@ pub enum PdfFault {
     Cipher,
     #[error("this PDF holds more than is read of one document")]
     TooLarge,
-    #[error("this PDF takes longer than {} s to read", PDF_TIME.as_secs())]
+    #[error("this PDF takes longer than {} s to read", READING_TIME.as_secs())]
     TooLong,
     #[error(
         "this PDF has no text to read: its pages are pictures, such as scans, and the words in them are \
@@ -71,85 +62,79 @@ pub enum PdfFault {
     NoLetters,
 }
 
-/// The text of all pages that can be read until then. A panic of the library is a fault of the document.
-pub fn pdf_text(bytes: &[u8], until: Instant) -> Result<DocumentText, PdfFault> {
-    let read = std::panic::catch_unwind(AssertUnwindSafe(|| read(bytes, until)));
-    read.unwrap_or(Err(PdfFault::Damaged))
-}
-
-fn read(bytes: &[u8], until: Instant) -> Result<DocumentText, PdfFault> {
+/// Reads all pages that can be read in time.
+pub(crate) fn read(bytes: &[u8], draft: &mut Draft) -> Result<(), DocumentFault> {
     let head = &bytes[..bytes.len().min(HEADER_WITHIN)];
     if !head.windows(HEADER.len()).any(|window| window == HEADER) {
-        return Err(PdfFault::NoPdf);
+        return Err(PdfFault::NoPdf.into());
     }
-    let file = PdfFile::read(bytes, until)?;
+    let file = PdfFile::read(bytes, draft.until())?;
     let (pages, all) = pages::of_file(&file, MAX_PAGES);
     if pages.is_empty() {
-        return Err(if file.is_exhausted() { PdfFault::TooLarge } else { PdfFault::NoPages });
+        let fault = if file.is_exhausted() { PdfFault::TooLarge } else { PdfFault::NoPages };
+        return Err(fault.into());
     }
-    let mut reader = ContentReader::new(&file, until);
-    let text = text_of_pages(&mut reader, &pages, all)?;
-    Ok(DocumentText { title: title(&file), text })
+    if let Some(title) = title(&file) {
+        draft.set_title(&title);
+    }
+    let mut reader = ContentReader::new(&file, draft.until());
+    read_pages(&mut reader, &pages, all, draft)
 }
 
-/// The text of these pages, which are the first of all, each under its number.
-fn text_of_pages<'f>(
+/// Reads these pages, which are the first of all.
+fn read_pages<'f>(
     reader: &mut ContentReader<'f, '_>,
     pages: &[Page<'f>],
     all: usize,
-) -> Result<String, PdfFault> {
-    let (mut text, mut has_words, mut fault) = (String::new(), false, None);
+    draft: &mut Draft,
+) -> Result<(), DocumentFault> {
+    let (mut length, mut page_fault) = (0, None);
     let mut left_out = (all > pages.len()).then_some((pages.len() + 1, PdfFault::TooLarge));
-    for (number, page) in (1..).zip(pages) {
-        let shown = match reader.text(page) {
-            Ok(page) if page.is_empty() => "[no text]".to_owned(),
-            Ok(page) => {
-                has_words = true;
-                page
-            }
+    for (number, page) in (1_u32..).zip(pages) {
+        let first = number as usize;
+        let text = match reader.text(page) {
+            Ok(text) => text,
             Err(PdfFault::TooLong) => {
-                left_out = Some((number, PdfFault::TooLong));
+                left_out = Some((first, PdfFault::TooLong));
                 break;
             }
-            Err(page) => {
-                fault = Some(page);
-                format!("[this page is left out: {page}]")
+            Err(fault) => {
+                page_fault = Some(fault);
+                draft.mark(Place::Page(number));
+                draft.add_fault(Part::Page(number), fault.into());
+                continue;
             }
         };
-        if text.len() + shown.len() > MAX_TEXT {
-            left_out = Some((number, PdfFault::TooLarge));
+        length += text.len();
+        if length > MAX_TEXT {
+            left_out = Some((first, PdfFault::TooLarge));
             break;
         }
-        let _ = write!(text, "## Page {number}\n\n{shown}\n\n");
+        draft.mark(Place::Page(number));
+        for paragraph in text.split("\n\n") {
+            draft.add(BlockKind::Paragraph, paragraph)?;
+        }
     }
-    if !has_words {
+    if !draft.has_text() {
         let is_mute = reader.unreadable() > 0;
         let letters = if is_mute { PdfFault::NoLetters } else { PdfFault::NoText };
-        return Err(left_out.map(|(_, why)| why).or(fault).unwrap_or(letters));
+        let fault = left_out.map(|(_, why)| why).or(page_fault).unwrap_or(letters);
+        return Err(fault.into());
     }
     if let Some((first, why)) = left_out {
-        let _ = writeln!(text, "[pages {first} to {all} are left out: {why}]");
+        draft.add_fault(Part::Pages { first, last: all }, why.into());
     }
-    note_what_is_missing(reader, &mut text);
-    Ok(text.trim_end().to_owned())
-}
-
-/// Says what is not there of the pages that were read.
-fn note_what_is_missing(reader: &ContentReader<'_, '_>, text: &mut String) {
     if reader.is_exhausted() {
-        let _ = writeln!(text, "[parts are left out: {}]", PdfFault::TooLarge);
+        draft.add_fault(Part::Rest, PdfFault::TooLarge.into());
     }
-    let unreadable = reader.unreadable();
-    if unreadable > 0 {
-        let _ = writeln!(text, "[{unreadable} characters are left out: {}]", PdfFault::NoLetters);
+    if reader.unreadable() > 0 {
+        draft.add_fault(Part::Characters(reader.unreadable()), PdfFault::NoLetters.into());
     }
+    Ok(())
 }
 
 /// The title that the document gives itself.
 fn title(file: &PdfFile<'_>) -> Option<String> {
     let info = file.dictionary(file.trailer().get(b"Info").ok()?)?;
-    let title = lopdf::decode_text_string(file.get(info, b"Title")?).ok()?;
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let title = title.chars().filter(|c| !c.is_control()).take(MAX_TITLE).collect::<String>();
-    (!title.is_empty()).then_some(title)
+    lopdf::decode_text_string(file.get(info, b"Title")?).ok()
 }

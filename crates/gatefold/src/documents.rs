@@ -2,18 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use gatefold_documents::{DocumentText, PDF_TIME, pdf_text};
+use gatefold_documents::{Hints, READING_TIME, read_document};
 use gatefold_worker::{Conversation, Job, Message, Task, WorkerError, WorkerPool};
 
-/// How long a worker has to end by itself, with the pages that it has read, before it is killed.
+/// How long a worker has to end by itself, with what it has read, before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// What a worker does to read a PDF, which is the message's body.
-pub(crate) const PDF_TASK: Task = Task { name: "pdf", run: read_pdf };
+/// What a worker does to read a document, which is the message's body. Its head is the document's name.
+pub(crate) const DOCUMENT_TASK: Task = Task { name: "document", run: read_message };
 
-/// The heads of its answers: the body is the text, or says why there is none.
-const TEXT: &str = "text";
+/// The head of an answer whose body says why there is no text. Any other is the name of the document's
+/// format, and the body is its text.
 const FAULT: &str = "fault";
+
+/// A document as a text.
+#[derive(Debug)]
+pub struct ReadDocument {
+    /// The name of its format, such as `PDF`.
+    pub format: String,
+    pub text: String,
+}
 
 /// Why a document gives no text.
 #[derive(Debug, thiserror::Error)]
@@ -24,25 +32,36 @@ pub enum DocumentError {
     Worker(#[from] WorkerError),
 }
 
-/// The text of a PDF, for the owner of these bytes.
+/// The text of a document, for the owner of its bytes.
 pub(crate) async fn read_in_worker(
     workers: &WorkerPool,
     owner: &[u8],
-    pdf: &[u8],
-) -> Result<String, DocumentError> {
-    let time = PDF_TIME + GRACE;
-    let job = Job { owner, task: PDF_TASK.name, head: "", body: pdf, time };
+    name: &str,
+    document: &[u8],
+) -> Result<ReadDocument, DocumentError> {
+    let time = READING_TIME + GRACE;
+    let job = Job { owner, task: DOCUMENT_TASK.name, head: name, body: document, time };
     let Message { head, body } = workers.run(&job).await?;
     let text = String::from_utf8_lossy(&body).into_owned();
-    if head == TEXT { Ok(text) } else { Err(DocumentError::Fault(text)) }
+    if head == FAULT {
+        return Err(DocumentError::Fault(text));
+    }
+    Ok(ReadDocument { format: head, text })
 }
 
-fn read_pdf(message: &Message, _: &mut Conversation<'_>) -> Message {
-    match pdf_text(&message.body, Instant::now() + PDF_TIME) {
-        Ok(DocumentText { title: Some(title), text }) => {
-            Message::new(TEXT, format!("# {title}\n\n{text}"))
+fn read_message(message: &Message, _: &mut Conversation<'_>) -> Message {
+    let hints = Hints { name: Some(&message.head), ..Hints::default() };
+    match read_document(&message.body, &hints, Instant::now() + READING_TIME) {
+        Ok(document) => {
+            let (format, text) = (document.format.name(), document.annotated_text());
+            match document.title {
+                // Many documents begin with their title.
+                Some(title) if text.lines().next() != Some(&format!("# {title}")) => {
+                    Message::new(format, format!("# {title}\n\n{text}"))
+                }
+                _ => Message::new(format, text),
+            }
         }
-        Ok(DocumentText { title: None, text }) => Message::new(TEXT, text),
         Err(fault) => Message::new(FAULT, fault.to_string()),
     }
 }

@@ -30,7 +30,7 @@ pub use app::{
     WatchError, build, cancel_run, container_leftovers, examine_issuers, examine_tls,
     status_routes,
 };
-pub use documents::DocumentError;
+pub use documents::{DocumentError, ReadDocument};
 pub use encoder::EncoderTier;
 pub use environment::Environment;
 pub use gatefold_store::{RunClaim, RunTenure};

@@ -11,7 +11,7 @@ pub const TASKS: &[Task] = &[
     gatefold_builtin::BUILTIN_TASK,
     gatefold_connect::EXTRACT_TASK,
     gatefold_sql::SQLITE_TASK,
-    crate::documents::PDF_TASK,
+    crate::documents::DOCUMENT_TASK,
 ];
 
 /// Whether this program has asked whether it is a worker.

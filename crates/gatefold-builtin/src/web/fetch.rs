@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use gatefold_documents::{PDF_MEDIA_TYPE, PDF_TIME, is_pdf, markdown_of_html, pdf_text};
+use gatefold_documents::{DocumentFault, Format, Hints, READING_TIME, is_document, read_document};
 use gatefold_egress::{HttpClient, HttpRequest};
 use http::Method;
 use http::header::{ACCEPT, HeaderValue};
@@ -71,17 +71,17 @@ impl Fetch {
             let message = format!("the server answered {}", answer.status);
             return Err(BuiltinError::Arguments(message));
         }
-        let is_pdf = is_pdf(&answer.body) || answer.media_type() == PDF_MEDIA_TYPE;
-        if !is_pdf && !answer.is_text() {
+        let media_type = answer.media_type();
+        // What begins as a document is one whatever its media type says: many servers have no other for all files.
+        let is_document = is_document(&answer.body) || is_read(&media_type);
+        if !is_document && !answer.is_text() {
             let message = format!(
-                "this is `{}` of {} bytes, which cannot be shown as a text",
-                answer.media_type(),
+                "this is `{media_type}` of {} bytes, which cannot be shown as a text",
                 answer.body.len()
             );
             return Err(BuiltinError::Arguments(message));
         }
-        let media_type = if is_pdf { PDF_MEDIA_TYPE.to_owned() } else { answer.media_type() };
-        let page = FetchedPage { url: answer.url.to_string(), media_type, asked };
+        let page = FetchedPage { url: answer.url.to_string(), media_type, is_document, asked };
         let time = page.time();
         let work = CallerWork::new(WorkKind::Page, &page)?.within(time);
         self.workers.run(&call.principal, &work, &answer.body).await
@@ -93,34 +93,56 @@ impl Fetch {
 pub(crate) struct FetchedPage {
     url: String,
     media_type: String,
+    /// Whether it is something else than a page or a text.
+    is_document: bool,
     asked: FetchArguments,
+}
+
+/// Whether a media type is that of a document that is read and no text.
+fn is_read(media_type: &str) -> bool {
+    use Format::{Docx, Eml, Pdf, Pptx, Xlsx};
+    Format::of_media_type(media_type)
+        .is_some_and(|format| matches!(format, Pdf | Docx | Pptx | Xlsx | Eml))
 }
 
 impl FetchedPage {
     /// How long it may take to read.
     fn time(&self) -> Duration {
-        if self.media_type == PDF_MEDIA_TYPE { PDF_TIME } else { compute::TIME }
+        if self.is_document { READING_TIME } else { compute::TIME }
     }
 }
 
 /// What a worker does.
 pub(crate) fn show_page(page: &FetchedPage, body: &[u8]) -> Result<BuiltinAnswer, BuiltinError> {
-    if page.media_type == PDF_MEDIA_TYPE {
-        let read = pdf_text(body, Instant::now() + page.time());
-        let read = read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?;
-        return part(page, read.title, &read.text);
+    let is_shown_as_it_is = match Format::of_media_type(&page.media_type) {
+        Some(Format::Html | Format::Csv) => page.asked.raw,
+        _ => true,
+    };
+    if !page.is_document && is_shown_as_it_is {
+        return part(page, &page.media_type, None, &reach::text_of(body));
     }
-    let is_html = matches!(&page.media_type[..], "text/html" | "application/xhtml+xml");
-    if !is_html || page.asked.raw {
-        return part(page, None, &reach::text_of(body));
-    }
-    let read = markdown_of_html(&reach::text_of(body), &reach::url(&page.url)?);
-    part(page, read.title, &read.text)
+    let address = reach::url(&page.url)?;
+    let hints = Hints {
+        name: Some(address.path()),
+        media_type: Some(&page.media_type),
+        address: Some(&address),
+    };
+    let read = read_document(body, &hints, Instant::now() + page.time());
+    let document = match read {
+        // A page of nothing but pictures or scripts is no failure.
+        Err(DocumentFault::NoText(Format::Html | Format::Csv)) => {
+            return part(page, &page.media_type, None, "");
+        }
+        read => read.map_err(|fault| BuiltinError::Arguments(fault.to_string()))?,
+    };
+    let media_type = if page.is_document { document.format.media_type() } else { &page.media_type };
+    part(page, media_type, document.title.clone(), &document.annotated_text())
 }
 
 /// The part of a text that is asked for.
 fn part(
     page: &FetchedPage,
+    media_type: &str,
     title: Option<String>,
     whole: &str,
 ) -> Result<BuiltinAnswer, BuiltinError> {
@@ -135,14 +157,16 @@ fn part(
     let end = asked.start + most;
     let next_start = (end < total_length).then_some(end);
     let mut said = String::new();
-    if let Some(title) = title.as_ref().filter(|_| asked.start == 0) {
+    // Many documents begin with their title.
+    let is_said = |title: &&String| whole.lines().next() == Some(&format!("# {title}"));
+    if let Some(title) = title.as_ref().filter(|title| asked.start == 0 && !is_said(title)) {
         said = format!("# {title}\n\n");
     }
     said.push_str(&text);
     if let Some(next) = next_start {
         let _ = write!(said, "\n[{total_length} characters in all; go on with start={next}]");
     }
-    let (url, media_type) = (page.url.clone(), page.media_type.clone());
+    let (url, media_type) = (page.url.clone(), media_type.to_owned());
     let answer = FetchAnswer { url, media_type, title, text, total_length, next_start };
     Ok(BuiltinAnswer::new(said, &answer))
 }
@@ -153,8 +177,8 @@ impl BuiltinTool for Fetch {
             name: "fetch",
             title: "Fetch a page",
             description:
-                "Read a page of the web as Markdown, its main text first, the text of a PDF, or any \
-                 other text, by its address."
+                "Read a page of the web as Markdown, its main text first, the text of a document (PDF, \
+                 DOCX, PPTX, XLSX, CSV, mail), or any other text, by its address."
                     .to_owned(),
             category: ToolCategory::Web,
             hints: reach::reading_the_web(),

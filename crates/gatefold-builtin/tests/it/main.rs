@@ -5,6 +5,7 @@ mod ask_user;
 mod calculate;
 mod datetime;
 mod diff;
+mod documents;
 mod files;
 mod fixture;
 mod json_query;

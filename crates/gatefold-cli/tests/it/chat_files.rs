@@ -138,8 +138,8 @@ fn what_no_model_takes_is_refused_in_words() {
     let pipe = scratch.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (file, said) in [
-        ("archive.zip", "`archive.zip` is neither text in UTF-8"),
-        ("latin.txt", "text, PDF, PNG, JPEG, GIF or WebP"),
+        ("archive.zip", "a damaged ZIP archive"),
+        ("latin.txt", "text, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP"),
         ("empty.txt", "`empty.txt` is empty"),
         ("broken.pdf", "this PDF is damaged"),
         ("two\u{1b}[2J\nlines", "`two␛[2J lines` is neither"),

@@ -57,9 +57,8 @@ impl Font {
             let (default_width, widths) = composite_widths(file, font);
             return Self { codes: composite_codes(file, font), letters, default_width, widths };
         }
-        let is_truetype = subtype == Some(b"TrueType");
         let (default_width, widths) = simple_widths(file, font);
-        let codes = FontCodes::Bytes(simple_letters(file, font, is_truetype));
+        let codes = FontCodes::Bytes(simple_letters(file, font, subtype.unwrap_or_default()));
         Self { codes, letters, default_width, widths }
     }
 
@@ -143,7 +142,8 @@ fn code(object: &Object) -> Option<u32> {
 }
 
 /// What each byte means: the named encoding with the font's own differences.
-fn simple_letters(file: &PdfFile<'_>, font: &Dictionary, is_truetype: bool) -> Vec<Option<String>> {
+fn simple_letters(file: &PdfFile<'_>, font: &Dictionary, subtype: &[u8]) -> Vec<Option<String>> {
+    let is_truetype = subtype == b"TrueType";
     let usual: &[u8] = if is_truetype { b"WinAnsiEncoding" } else { b"StandardEncoding" };
     let encoding = file.get(font, b"Encoding");
     let (base, differences) = match encoding {
@@ -160,7 +160,8 @@ fn simple_letters(file: &PdfFile<'_>, font: &Dictionary, is_truetype: bool) -> V
         match file.follow(item) {
             Object::Name(name) => {
                 if let Some(letter) = letters.get_mut(code) {
-                    *letter = names::text(name);
+                    let of_tex = || names::of_tex(name, code).filter(|_| subtype == b"Type3");
+                    *letter = names::text(name).or_else(of_tex);
                 }
                 code += 1;
             }

@@ -92,9 +92,14 @@ pub(super) async fn attach(
         let summary = format!("`{name}`, an image of {size} bytes");
         return Ok(AttachedFile { summary, parts: vec![title, UserPart::Image(image)] });
     }
-    let (kind, text) = match world.app.pdf_text(&world.app.local_user(), &bytes).await {
-        Some(text) => ("a PDF", text.with_context(|| format!("`{shown}` cannot be read"))?),
-        None => ("a text", text_of(bytes).ok_or_else(|| not_readable(&shown))?),
+    let document = world.app.document_text(&world.app.local_user(), &name, &bytes).await;
+    let (kind, text) = match document {
+        Some(read) => {
+            let read = read.with_context(|| format!("`{shown}` cannot be read"))?;
+            let article = if read.format.starts_with('X') { "an" } else { "a" };
+            (format!("{article} {}", read.format), read.text)
+        }
+        None => ("a text".to_owned(), text_of(bytes).ok_or_else(|| not_readable(&shown))?),
     };
     let whole = text.len();
     let text = tools.surface.shorten_text(text, ToolId::new(FILE)).await;
@@ -171,9 +176,9 @@ fn text_of(bytes: Vec<u8>) -> Option<String> {
 fn not_readable(shown: &str) -> anyhow::Error {
     with_help(
         format!(
-            "`{shown}` is neither text in UTF-8 nor a PDF nor an image of a kind that models take"
+            "`{shown}` is neither text in UTF-8 nor a document nor an image of a kind that models take"
         ),
-        "save it as one of these: text, PDF, PNG, JPEG, GIF or WebP",
+        "save it as one of these: text, PDF, DOCX, PPTX, XLSX, PNG, JPEG, GIF or WebP",
     )
 }
 

@@ -13,6 +13,13 @@ pub(super) fn text(name: &[u8]) -> Option<String> {
     name.split('_').map(|part| listed(part).or_else(|| numbered(part))).collect()
 }
 
+/// The letter of a glyph that TeX draws as a picture: pdfTeX and dvips name it `a` and its code, which in
+/// their fonts for text is that of ASCII for what ASCII prints.
+pub(super) fn of_tex(name: &[u8], code: usize) -> Option<String> {
+    let code = u8::try_from(code).ok().filter(u8::is_ascii_graphic)?;
+    (name == format!("a{code}").as_bytes()).then(|| char::from(code).to_string())
+}
+
 /// A name that the library knows. It looks names up only as differences of an encoding.
 fn listed(name: &str) -> Option<String> {
     let differences = Object::Array(vec![Object::Integer(1), Object::from(name)]);
@@ -32,4 +39,18 @@ fn numbered(name: &str) -> Option<String> {
         digits.or_else(|| name.strip_prefix('u').filter(|rest| (4..=6).contains(&rest.len())));
     let code = u32::from_str_radix(digits?, 16).ok()?;
     char::from_u32(code).filter(|c| !c.is_control()).map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_tex;
+
+    #[test]
+    fn a_picture_of_a_letter_has_the_code_that_its_name_says() {
+        for (name, code, text) in
+            [("a65", 65, Some("A")), ("a65", 66, None), ("a12", 12, None), ("b65", 65, None)]
+        {
+            assert_eq!(of_tex(name.as_bytes(), code).as_deref(), text, "{name} {code}");
+        }
+    }
 }
