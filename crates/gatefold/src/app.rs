@@ -68,6 +68,7 @@ pub use observer::ConnectObserver;
 pub use runs::{
     BeginRunError, BegunRun, CancelRunError, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun,
     RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
+    owner_of_runs,
 };
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};

@@ -26,8 +26,9 @@ pub use app::{
     ConfigWatch, ConnectObserver, ConnectOutcome, CountError, IssuerFault, LIVE_RUNS,
     LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, NoSurfaceError, OpenAddress, ReloadReport,
     RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
-    SeenFiles, ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts, TokenCounter,
-    WatchError, build, container_leftovers, examine_issuers, examine_tls, status_routes,
+    SeenFiles, ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts,
+    TokenCounter, WatchError, build, container_leftovers, examine_issuers, examine_tls,
+    owner_of_runs, status_routes,
 };
 pub use documents::DocumentError;
 pub use encoder::EncoderTier;

@@ -19,7 +19,7 @@ use super::setting::RunSetting;
 use super::tools::HostedTools;
 use super::{
     BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RunConversation,
-    RunHost, RunLife,
+    RunHost, RunLife, owner_of_runs,
 };
 use crate::config::{AgentConfig, Config};
 use crate::models::agent_model;
@@ -42,7 +42,7 @@ pub(super) async fn begin(
     host: &Arc<RunHost>,
     run: NewAgentRun,
 ) -> Result<BegunRun, BeginRunError> {
-    let owner = DataOwner::lasting(&run.principal);
+    let owner = owner_of_runs(&run.principal);
     host.check_room(&owner)?;
     if !fits_journal(&run.message) {
         return Err(BeginRunError::TooLarge);
@@ -154,8 +154,7 @@ impl RunHost {
         let client = ClientName::new(setting.origin.client());
         let meta = Arc::new(RequestMeta { client: Some(client), ..RequestMeta::default() });
         let caller = Caller { meta, label: SharedLabel::default(), ..Caller::silent() };
-        let surface =
-            SurfaceTools::new(self.exchange.clone(), audience, Arc::new(acting), caller);
+        let surface = SurfaceTools::new(self.exchange.clone(), audience, Arc::new(acting), caller);
         let tools = HostedTools {
             surface,
             has_persona: of_agent.is_some_and(|agent| !agent.instructions.is_empty()),

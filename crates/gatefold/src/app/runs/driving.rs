@@ -6,9 +6,9 @@ use gatefold_agent::{AgentRun, Driver, ModelMeter, RunFault, RunLimits};
 use gatefold_dispatch::{ModelLedger, UseOrigin};
 use gatefold_model::History;
 
+use super::RunHost;
 use super::beginning::PreparedRun;
 use super::live::{LiveState, RunPosition, RunReport, RunUsage};
-use super::RunHost;
 
 impl RunHost {
     /// Drives a run that has just begun, in a task of its own.
