@@ -6,23 +6,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
+use gatefold_core::ApprovalId;
 use gatefold_dispatch::{
     Journal, JournalError, NewRunEvent, RUN_EVENT_BYTES, RunId, RunOutcome, UsedTokens,
 };
 use gatefold_model::{
     Delta, History, ModelAnswer, ModelClient, ModelError, ModelRequest, ToolCall, ToolChoice,
-    ToolResult, UserPart,
+    UserPart,
 };
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::estimate::prompt_tokens;
 use crate::progress::{AnswerFailure, AnswerProgress};
-use crate::replay;
 use crate::{
-    AgentEvent, AgentRun, AgentTools, Budget, Effect, ModelMeter, RunEnd, RunLimits, Shortage,
-    Spending, ToolOffer, ToolUse,
+    AgentEvent, AgentRun, AgentTools, Budget, CallProgress, Effect, ModelMeter, RunEnd, RunLimits,
+    Shortage, Spending, ToolOffer, ToolUse,
 };
+use crate::{replay, resume};
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
 pub struct Driver<'a> {
@@ -33,6 +34,15 @@ pub struct Driver<'a> {
     meter: Option<ModelMeter>,
     budget: Budget,
     cancel: CancellationToken,
+    pause: CancellationToken,
+}
+
+/// A run on its way.
+pub(crate) struct RunProgress {
+    pub(crate) run: AgentRun,
+    pub(crate) effects: VecDeque<Effect>,
+    pub(crate) deadline: Instant,
+    pub(crate) budget: Budget,
 }
 
 /// Where a run's events are written before they count. Clones share the place at which it is.
@@ -54,6 +64,11 @@ pub trait RunWatcher: Send + Sync {
     /// A call begins.
     fn on_call(&self, call: usize, request: &ToolCall) {
         let _ = (call, request);
+    }
+
+    /// A call waits for somebody's approval, and so does the run once no other call is under way.
+    fn on_wait(&self, call: usize, approval: &ApprovalId) {
+        let _ = (call, approval);
     }
 
     /// Something happened, and is in the journal.
@@ -94,15 +109,21 @@ impl RunJournal {
     }
 
     /// Ends the run there.
-    async fn end(&self, outcome: RunOutcome) -> Result<(), JournalError> {
+    pub(crate) async fn end(&self, end: &RunEnd) -> Result<(), JournalError> {
+        let outcome = match end {
+            RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
+            RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
+            RunEnd::Cancelled => RunOutcome::Cancelled,
+        };
         self.journal.end(self.run, self.last(), outcome).await
     }
 }
 
 impl<'a> Driver<'a> {
     pub fn new(model: &'a ModelClient, tools: &'a dyn AgentTools) -> Self {
-        let (budget, cancel) = (Budget::unlimited(), CancellationToken::new());
-        Self { model, tools, watcher: &(), journal: None, meter: None, budget, cancel }
+        let (cancel, pause) = (CancellationToken::new(), CancellationToken::new());
+        let budget = Budget::unlimited();
+        Self { model, tools, watcher: &(), journal: None, meter: None, budget, cancel, pause }
     }
 
     #[must_use]
@@ -133,15 +154,27 @@ impl<'a> Driver<'a> {
         Self { cancel, ..self }
     }
 
-    /// Answers the end of a history. The run that comes back has ended.
+    /// Has runs stop where they are before the next answer of their model once a token is cancelled. They can be
+    /// [resumed](Self::resume).
+    #[must_use]
+    pub fn with_pause(self, pause: CancellationToken) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Answers the end of a history. The run that comes back has ended, unless it waits for somebody's approval or was
+    /// paused.
     pub async fn drive(&self, history: History, limits: RunLimits) -> Result<AgentRun, RunFault> {
         let deadline = Instant::now() + limits.run;
         let budget = self.budget.within(limits.spending());
         if let Some(journal) = &self.journal {
             journal.append(vec![replay::beginning(&history, &limits)]).await?;
         }
-        let (mut run, effects) = AgentRun::begin(history, limits);
-        let mut effects = VecDeque::from(effects);
+        let (run, effects) = AgentRun::begin(history, limits);
+        self.go_on(RunProgress { run, effects: effects.into(), deadline, budget }).await
+    }
+
+    pub(crate) async fn go_on(&self, progress: RunProgress) -> Result<AgentRun, RunFault> {
+        let RunProgress { mut run, mut effects, deadline, budget } = progress;
         let mut calls = FuturesUnordered::new();
         loop {
             let mut event = None;
@@ -152,7 +185,13 @@ impl<'a> Driver<'a> {
                         calls.push(self.call(call, request, &budget));
                     }
                     // It is the only effect of its step, and no call is under way.
-                    Effect::Ask(tools) => event = Some(self.ask(&run, tools, &budget).await?),
+                    Effect::Ask(tools) => {
+                        let asked = self.ask(&run, tools, &budget);
+                        let Some(asked) = self.pause.run_until_cancelled(asked).await else {
+                            return Ok(run);
+                        };
+                        event = Some(asked?);
+                    }
                     Effect::End(end) => {
                         self.end(&end).await?;
                         return Ok(run);
@@ -160,9 +199,10 @@ impl<'a> Driver<'a> {
                 }
             }
             let event = match event {
-                Some(event) => event,
-                None => self.wait(calls.next()).await,
+                Some(event) => Some(event),
+                None => self.wait(&mut calls).await?,
             };
+            let Some(event) = event else { return Ok(run) };
             // Before the event: it may lead to the next question to the model.
             if run.shortage().is_none()
                 && let Some(of) = find_shortage(&event, deadline, &budget)
@@ -173,20 +213,41 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Waits for the next call that returns. A run that has not ended, and asks nothing, has one under way.
+    /// Waits for the next call that returns. None once all that are under way wait for somebody's approval.
     async fn wait(
         &self,
-        returned: impl Future<Output = Option<(usize, ToolResult)>>,
-    ) -> AgentEvent {
-        let returned = self.cancel.run_until_cancelled(returned).await;
-        returned.map_or(AgentEvent::Cancelled, |returned| {
-            let (call, result) = returned.expect("a call is under way");
-            AgentEvent::Returned { call, result }
-        })
+        calls: &mut FuturesUnordered<impl Future<Output = (usize, CallProgress)>>,
+    ) -> Result<Option<AgentEvent>, RunFault> {
+        loop {
+            return Ok(match self.cancel.run_until_cancelled(calls.next()).await {
+                None => Some(AgentEvent::Cancelled),
+                Some(None) => None,
+                Some(Some((call, CallProgress::Returned(result)))) => {
+                    Some(AgentEvent::Returned { call, result })
+                }
+                Some(Some((call, CallProgress::Waiting(approval)))) => {
+                    self.watcher.on_wait(call, &approval);
+                    self.note(resume::waiting(call, approval)).await?;
+                    continue;
+                }
+            });
+        }
+    }
+
+    /// Writes down what is no event of the loop.
+    pub(crate) async fn note(&self, note: NewRunEvent) -> Result<(), RunFault> {
+        match &self.journal {
+            Some(journal) => Ok(journal.append(vec![note]).await?),
+            None => Ok(()),
+        }
     }
 
     /// Writes an event down, and only then lets the run take it.
-    async fn take(&self, run: &mut AgentRun, event: AgentEvent) -> Result<Vec<Effect>, RunFault> {
+    pub(crate) async fn take(
+        &self,
+        run: &mut AgentRun,
+        event: AgentEvent,
+    ) -> Result<Vec<Effect>, RunFault> {
         let event = match &self.journal {
             None => event,
             Some(journal) => {
@@ -201,16 +262,19 @@ impl<'a> Driver<'a> {
 
     async fn end(&self, end: &RunEnd) -> Result<(), RunFault> {
         let Some(journal) = &self.journal else { return Ok(()) };
-        let outcome = match end {
-            RunEnd::Answered | RunEnd::Short { .. } | RunEnd::Refused => RunOutcome::Done,
-            RunEnd::Failed { .. } | RunEnd::DaySpent { .. } => RunOutcome::Failed,
-            RunEnd::Cancelled => RunOutcome::Cancelled,
-        };
-        Ok(journal.end(outcome).await?)
+        Ok(journal.end(end).await?)
     }
 
-    async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, ToolResult) {
-        (call, self.tools.call(&request, budget).await)
+    async fn call(&self, call: usize, request: ToolCall, budget: &Budget) -> (usize, CallProgress) {
+        (call, self.tools.try_call(&request, budget).await)
+    }
+
+    pub(crate) fn tools(&self) -> &dyn AgentTools {
+        self.tools
+    }
+
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Asks the model, and counts what that took, also of tries that failed and of an answer that was cut off.

@@ -27,6 +27,8 @@ pub enum AgentEvent {
     RanShort { of: Shortage },
     /// A person ended the run.
     Cancelled,
+    /// Whoever drives the run cannot go on with it, for a reason that a person can be told.
+    GivenUp { reason: String },
 }
 
 /// What there is no more of.

@@ -73,7 +73,7 @@ pub(crate) fn event(event: &AgentEvent) -> NewRunEvent {
     write_event(EVENT_KIND, event)
 }
 
-fn write_event(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
+pub(crate) fn write_event(kind: &'static str, what: &impl Serialize) -> NewRunEvent {
     let json = to_raw_value(what).expect("the keys of an event are texts");
     NewRunEvent { kind, json }
 }
@@ -99,13 +99,30 @@ pub async fn replay_run(
     run: RunId,
     before: Option<History>,
 ) -> Result<Option<History>, ReplayError> {
+    let (before, replayed) = read_run(journal, owner, run, before, |_| Ok(())).await?;
+    // One that stopped before it wrote anything said nothing.
+    let Some(mut replayed) = replayed else { return Ok(before) };
+    replayed.step(AgentEvent::Cancelled);
+    Ok(Some(replayed.into_history()))
+}
+
+/// A run as far as it came, or else what was said before it. `note` sees all its events.
+pub(crate) async fn read_run(
+    journal: &dyn Journal,
+    owner: &DataOwner,
+    run: RunId,
+    mut before: Option<History>,
+    mut note: impl FnMut(&RunEvent) -> serde_json::Result<()>,
+) -> Result<(Option<History>, Option<AgentRun>), ReplayError> {
     let mut replayed: Option<AgentRun> = None;
-    let (mut last, mut before, mut earlier) = (0, before, Vec::<Turn>::new());
+    let (mut last, mut earlier) = (0, Vec::<Turn>::new());
+    let unreadable = |source| ReplayError::Unreadable { run, source };
     loop {
         let page = journal.events(owner, run, last, PAGE).await?;
-        for RunEvent { number, kind, json, .. } in &page {
+        for event in &page {
+            let RunEvent { number, kind, json, .. } = event;
             last = *number;
-            let unreadable = |source| ReplayError::Unreadable { run, source };
+            note(event).map_err(unreadable)?;
             match (kind.as_str(), &mut replayed) {
                 (BEGIN_KIND, None) => {
                     let RunBeginning { said, limits } =
@@ -131,13 +148,9 @@ pub async fn replay_run(
             }
         }
         if page.len() < PAGE as usize {
-            break;
+            return Ok((before, replayed));
         }
     }
-    // One that stopped before it wrote anything said nothing.
-    let Some(mut replayed) = replayed else { return Ok(before) };
-    replayed.step(AgentEvent::Cancelled);
-    Ok(Some(replayed.into_history()))
 }
 
 fn say_next(before: Option<History>, said: Option<UserMessage>) -> Option<History> {

@@ -103,7 +103,27 @@ impl AgentRun {
                 self.shortage.get_or_insert(of);
                 Vec::new()
             }
-            AgentEvent::Cancelled => self.cancel(),
+            AgentEvent::Cancelled => self.cancel(RunEnd::Cancelled),
+            AgentEvent::GivenUp { reason } => {
+                self.cancel(RunEnd::Failed { reason, is_final: false })
+            }
+        }
+    }
+
+    /// What it still wants of all that it wanted so far: for whoever goes on with it.
+    pub fn pending(&self) -> Vec<Effect> {
+        match &self.phase {
+            Phase::Asking(tools) => vec![Effect::Ask(*tools)],
+            Phase::Ended(end) => vec![Effect::End(end.clone())],
+            Phase::Calling(calls) => {
+                let begun = calls.said.calls().zip(&calls.results).take(calls.next).enumerate();
+                let open = begun.filter(|(_, (_, result))| result.is_none());
+                let effects = open.map(|(call, (request, _))| {
+                    let request = request.clone();
+                    Effect::Call { call, request }
+                });
+                effects.collect()
+            }
         }
     }
 
@@ -312,7 +332,7 @@ impl AgentRun {
     }
 
     /// Ends the run. Calls that are under way get a result, so that the history stays whole.
-    fn cancel(&mut self) -> Vec<Effect> {
+    fn cancel(&mut self, end: RunEnd) -> Vec<Effect> {
         match &mut self.phase {
             Phase::Ended(_) => return Vec::new(),
             Phase::Asking(_) => {}
@@ -325,7 +345,7 @@ impl AgentRun {
                 self.push(said, results);
             }
         }
-        self.end(RunEnd::Cancelled)
+        self.end(end)
     }
 
     fn end(&mut self, end: RunEnd) -> Vec<Effect> {

@@ -122,6 +122,20 @@ impl SurfaceTools {
         self.set_request(message);
     }
 
+    /// Has the tools chosen for a run that goes on, for what its person said last and what was loaded since.
+    pub async fn choose_again(&self, turns: &[ConversationTurn]) {
+        let said = turns.iter().enumerate().filter_map(|(at, turn)| match turn {
+            ConversationTurn::User(message) => Some((at, message)),
+            ConversationTurn::Round(_) => None,
+        });
+        // A run's own notes to its model are read too: they choose nothing that was not chosen.
+        let said: Vec<_> = said.collect();
+        let requests = said.iter().map(|(at, _)| *at).collect();
+        if let Some((_, last)) = said.last() {
+            self.choose_for(EarlierTurns { turns, requests }, last).await;
+        }
+    }
+
     fn set_request(&self, message: &UserMessage) {
         let texts = message.parts().iter().filter_map(text_of);
         let request = texts.collect::<Vec<_>>().join("\n");
@@ -153,7 +167,12 @@ impl SurfaceTools {
         turn.shorten_text(text, tool).await
     }
 
-    async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
+    /// The tool that a function of the model stands for.
+    pub(crate) fn tool_of(&self, function: &str) -> String {
+        self.offered().functions.tool_of(function).to_owned()
+    }
+
+    pub(crate) async fn turn(&self, observer_of: Option<&ObserverOf>) -> Option<Turn> {
         let audience = self.request().audience.clone();
         let turn = match &self.turns {
             Turns::Client(principal) => {

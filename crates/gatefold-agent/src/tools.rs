@@ -1,5 +1,5 @@
 use futures::future::BoxFuture;
-use gatefold_core::BoxError;
+use gatefold_core::{ApprovalId, BoxError};
 use gatefold_model::{RawJson, ToolCall, ToolDefinition, ToolResult};
 
 use crate::Budget;
@@ -21,6 +21,14 @@ impl ToolOffer {
     }
 }
 
+/// How far a call came.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallProgress {
+    Returned(ToolResult),
+    /// It has not taken effect, and can be made once somebody has decided about this approval.
+    Waiting(ApprovalId),
+}
+
 /// The tools of a run.
 pub trait AgentTools: Send + Sync {
     /// What the model is offered now. Tools that it was offered before keep their places, so that a
@@ -30,4 +38,19 @@ pub trait AgentTools: Send + Sync {
     /// Makes a call, under a deadline of its own. What goes wrong is a result too: the model reads it.
     /// What the call spends on models is spent of the run's budget. Dropping the future cancels the call.
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult>;
+
+    /// The same for a run that can wait: for as long as it takes, and in no memory.
+    fn try_call<'a>(
+        &'a self,
+        request: &'a ToolCall,
+        budget: &'a Budget,
+    ) -> BoxFuture<'a, CallProgress> {
+        Box::pin(async { CallProgress::Returned(self.call(request, budget).await) })
+    }
+
+    /// Whether a call that may have been made already can be made again without harm.
+    fn is_repeatable<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, bool> {
+        let _ = request;
+        Box::pin(std::future::ready(false))
+    }
 }

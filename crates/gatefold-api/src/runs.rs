@@ -9,10 +9,10 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Json, Router};
 use gatefold::{
-    BeginRunError, CancelRunError, NewAgentRun, RunConversation, RunLife, RunOrigin, owner_of_runs,
+    BeginRunError, NewAgentRun, RunConversation, RunLife, RunOrigin, TakeUpError, owner_of_runs,
 };
 use gatefold_core::{AgentId, Principal};
-use gatefold_dispatch::{DataOwner, Journal as _, Run, RunId, ThreadId};
+use gatefold_dispatch::{DataOwner, Journal as _, Run, RunId, RunPhase, ThreadId};
 use gatefold_http::SharedEndpoint;
 use gatefold_model::UserMessage;
 use http::header::LOCATION;
@@ -113,7 +113,7 @@ async fn begin(
     match begun.await {
         Ok((id, run)) => {
             let location = format!("/api/runs/{id}");
-            let body = Json(RunBody::of(&run, &api, &owner));
+            let body = Json(RunBody::of(&run));
             (StatusCode::CREATED, [(LOCATION, location)], body).into_response()
         }
         Err(problem) => problem.into_response(),
@@ -187,7 +187,7 @@ async fn list(
     let runs = runs.map_err(|error| Problem::internal(&error))?;
     let is_full = runs.len() >= limit as usize;
     let next = runs.last().filter(|_| is_full).map(|run| run.id.to_string());
-    let runs = runs.iter().map(|run| RunBody::of(run, &api, &owner)).collect();
+    let runs = runs.iter().map(RunBody::of).collect();
     Ok(Json(RunList { runs, next }))
 }
 
@@ -203,7 +203,7 @@ async fn show(
         None => Ok(last_words::LastWords::default()),
     };
     let words = words.map_err(|error| Problem::internal(&error))?;
-    let run = RunBody::of(&run, &api, &owner);
+    let run = RunBody::of(&run);
     Ok(Json(ShownRun { run, answer: words.answer, reason: words.reason }))
 }
 
@@ -232,12 +232,11 @@ async fn cancel(
         return Err(ended());
     }
     api.app.runs().cancel(&owner, run.id).await.map_err(|error| match &error {
-        CancelRunError::Unknown(_) => Problem::unknown_run(),
-        CancelRunError::Ended => ended(),
+        TakeUpError::Ended => ended(),
         error => Problem::internal(error),
     })?;
     let run = find(&api, &owner, run.id).await?;
-    Ok((StatusCode::ACCEPTED, Json(RunBody::of(&run, &api, &owner))).into_response())
+    Ok((StatusCode::ACCEPTED, Json(RunBody::of(&run))).into_response())
 }
 
 fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Problem> {
@@ -257,12 +256,12 @@ async fn find(api: &Api, owner: &DataOwner, id: RunId) -> Result<Run, Problem> {
 }
 
 impl RunBody {
-    fn of(run: &Run, api: &Api, owner: &DataOwner) -> Self {
-        let status = match &run.end {
-            Some((_, outcome)) => outcome_word(*outcome),
-            None if api.app.runs().live(owner, run.id).is_some() => "running",
-            // It waits for somebody's approval, was interrupted, or another process drives it.
-            None => "open",
+    fn of(run: &Run) -> Self {
+        let status = match (&run.end, &run.phase) {
+            (Some((_, outcome)), _) => outcome_word(*outcome),
+            (None, RunPhase::Waiting(_)) => "waiting",
+            (None, RunPhase::Interrupted) => "interrupted",
+            (None, RunPhase::Driven | RunPhase::Ended) => "running",
         };
         Self {
             id: run.id.to_string(),

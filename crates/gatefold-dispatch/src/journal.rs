@@ -3,7 +3,7 @@
 use std::fmt;
 
 use futures::future::BoxFuture;
-use gatefold_core::{BoxError, Timestamp};
+use gatefold_core::{ApprovalId, BoxError, Timestamp};
 use serde_json::value::RawValue;
 
 use crate::DataOwner;
@@ -97,6 +97,19 @@ pub struct Run {
     pub end: Option<(Timestamp, RunOutcome)>,
     /// The number of the last event; 0 if there is none.
     pub last: u64,
+    pub phase: RunPhase,
+}
+
+/// Whether a run goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunPhase {
+    /// A process that lives drives it.
+    Driven,
+    /// Nobody drives it until somebody has decided about one of these approvals.
+    Waiting(Vec<ApprovalId>),
+    /// Whoever drove it is gone.
+    Interrupted,
+    Ended,
 }
 
 /// What is written into a journal.

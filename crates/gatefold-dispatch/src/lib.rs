@@ -41,7 +41,7 @@ pub use counters::{Counters, DiscoveryCounts};
 pub use dispatcher::{Dispatcher, ResourceUpdate};
 pub use journal::{
     Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS, Run,
-    RunEvent, RunId, RunKind, RunOutcome, ThreadId,
+    RunEvent, RunId, RunKind, RunOutcome, RunPhase, ThreadId,
 };
 pub use limits::Limits;
 pub use limits::circuit_breaker::BreakerState;
@@ -61,8 +61,8 @@ pub use ports::{
     AuditError, AuditLog, AuditSlot, Credential, CredentialError, CredentialRefusal, CredentialSet,
     Credentials, EventListener, IdentityScope, KeptQuery, LearningPorts, MemoryShare, NewApproval,
     NoApprovals, NoCredentials, NoPastQueries, NoUsedTools, PastQueries, PastUse, Peer, Ports,
-    RefusalCause, SignInLink, StandingApproval, StaticCredentials, USED_DAYS, USED_TOOLS,
-    UsedTools, UtcDay,
+    RefusalCause, Settlement, SignInLink, StandingApproval, StaticCredentials, USED_DAYS,
+    USED_TOOLS, UsedTools, UtcDay,
 };
 pub use records::{AuditOutcome, CallClosed, CallOpened, DecidedBy, Discovery, DiscoveryRecord};
 pub use results::{

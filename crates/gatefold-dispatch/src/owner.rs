@@ -18,6 +18,11 @@ impl DataOwner {
         Self(person_digest(principal))
     }
 
+    /// Reads what [`as_bytes`](Self::as_bytes) gives.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        Some(Self(Digest::new(bytes.try_into().ok()?)))
+    }
+
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }

@@ -14,7 +14,7 @@ use crate::{ClientCapabilities, Question, SealKey};
 
 pub use approvals::{
     ApprovalDecision, ApprovalFilter, ApprovalKey, ApprovalRecord, ApprovalState, Approvals,
-    NewApproval, NoApprovals, StandingApproval,
+    NewApproval, NoApprovals, Settlement, StandingApproval,
 };
 pub use learning::{
     KeptQuery, LearningPorts, NoPastQueries, NoUsedTools, PastQueries, PastUse, USED_DAYS,

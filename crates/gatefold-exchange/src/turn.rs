@@ -234,6 +234,21 @@ impl Turn {
         Self { shared, audience, pinned, observer: self.observer.clone() }
     }
 
+    /// Whether a call of one of the surface's tools may be made twice without harm: it only looks something up, or the
+    /// tool that it leads to says so.
+    pub async fn is_repeatable(&self, name: &ToolName, arguments: &RawValue) -> bool {
+        let Ok(Step::Call(request)) = self.interpret(name, arguments).await else { return true };
+        match &*request.operation {
+            Operation::Tool { name, .. } => {
+                let named = request.entry.as_ref().and_then(|entry| self.view().tool_of(entry));
+                let tool = named.or_else(|| self.view().find(name.as_str()));
+                tool.is_some_and(|tool| tool.target().hints.is_repeatable())
+            }
+            Operation::Resource(_) | Operation::Prompt { .. } | Operation::Complete(_) => true,
+            _ => false,
+        }
+    }
+
     /// The operation that a call of one of the surface's tools asks for.
     async fn interpret(&self, name: &ToolName, arguments: &RawValue) -> Result<Step, UsageError> {
         let disclosure = self.audience.disclosure();

@@ -37,6 +37,10 @@ const LISTED: &str = "SELECT * FROM access_tokens ORDER BY name LIMIT ?1";
 
 const REVOKE: &str = "DELETE FROM access_tokens WHERE name = ?1 OR id = ?1 RETURNING *";
 
+const KNOWN: &str = "
+    SELECT EXISTS (SELECT 1 FROM access_tokens WHERE id = ?1)
+        OR EXISTS (SELECT 1 FROM token_families WHERE id = ?1)";
+
 const USED: &str = "
     UPDATE access_tokens SET last_used = ?2
     WHERE id = ?1 AND (last_used IS NULL OR last_used < ?2)";
@@ -103,6 +107,14 @@ impl Store {
         sqlx::query(CHANGED).execute(&mut *transaction).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
         Ok(gone)
+    }
+
+    /// Whether a token is one that was made or signed in for here, and was not revoked since. It may have expired.
+    pub async fn knows_token(&self, id: &TokenId) -> Result<bool, StoreError> {
+        let store = self.inner();
+        let known = sqlx::query_scalar(KNOWN).bind(id.as_str());
+        let known = known.fetch_one(&mut *store.connection().await).await;
+        known.map_err(|source| store.error(source))
     }
 
     /// Notes in which hours tokens were last used. This is no change that gateways look for.

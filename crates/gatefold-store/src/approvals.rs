@@ -15,7 +15,7 @@ use futures::future::BoxFuture;
 use gatefold_core::{ApprovalId, BoxError, Timestamp};
 use gatefold_dispatch::{
     ApprovalDecision, ApprovalFilter, ApprovalKey, ApprovalRecord, ApprovalState, Approvals,
-    NewApproval, StandingApproval,
+    NewApproval, Settlement, StandingApproval,
 };
 use sqlx::{Connection as _, SqliteConnection};
 
@@ -210,6 +210,10 @@ impl Approvals for Store {
                 }
             }
         })
+    }
+
+    fn settlement<'a>(&'a self, id: &'a ApprovalId) -> BoxFuture<'a, Result<Settlement, BoxError>> {
+        Box::pin(async move { Ok(Settlement::of(self.standing_approval(id).await?.as_ref())) })
     }
 
     fn list(

@@ -18,7 +18,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const LOG_PAGES: &str = "16384";
 
 /// The schema, one migration after another. Released migrations never change.
-const MIGRATIONS: [(i64, &str, &str); 18] = [
+const MIGRATIONS: [(i64, &str, &str); 19] = [
     (1, "records", include_str!("../migrations/0001_records.sql")),
     (2, "operations", include_str!("../migrations/0002_operations.sql")),
     (3, "past_queries", include_str!("../migrations/0003_past_queries.sql")),
@@ -37,6 +37,7 @@ const MIGRATIONS: [(i64, &str, &str); 18] = [
     (16, "runs", include_str!("../migrations/0016_runs.sql")),
     (17, "threads", include_str!("../migrations/0017_threads.sql")),
     (18, "model_uses", include_str!("../migrations/0018_model_uses.sql")),
+    (19, "driven_runs", include_str!("../migrations/0019_driven_runs.sql")),
 ];
 
 #[derive(Clone)]

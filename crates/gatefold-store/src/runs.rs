@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use gatefold_core::Timestamp;
+use gatefold_core::{ApprovalId, Timestamp};
 use gatefold_dispatch::{
     DataOwner, Journal, JournalError, Journaled, NewRun, NewRunEvent, RUN_EVENT_BYTES, RUN_EVENTS,
-    Run, RunEvent, RunId, RunKind, RunOutcome, ThreadId,
+    Run, RunEvent, RunId, RunKind, RunOutcome, RunPhase, ThreadId,
 };
 use serde_json::value::RawValue;
 use sqlx::sqlite::SqliteRow;
@@ -118,7 +118,7 @@ impl Journal for Store {
             let store = self.inner();
             let query = sqlx::query(ONE).bind(owner.as_bytes()).bind(run.to_string());
             let row = query.fetch_optional(&mut *store.connection().await).await;
-            let run = row.and_then(|row| row.as_ref().map(read_run).transpose());
+            let run = row.and_then(|row| row.as_ref().map(|row| read_run(store, row)).transpose());
             run.map_err(|source| unusable(store, source))
         })
     }
@@ -135,7 +135,7 @@ impl Journal for Store {
             let before = before.map_or_else(|| "g".to_owned(), |run| run.to_string());
             let query = sqlx::query(LIST).bind(owner.as_bytes()).bind(before).bind(limit.min(READ));
             let rows = query.fetch_all(&mut *store.connection().await).await;
-            let runs = rows.and_then(|rows| rows.iter().map(read_run).collect());
+            let runs = rows.and_then(|rows| rows.iter().map(|row| read_run(store, row)).collect());
             runs.map_err(|source| unusable(store, source))
         })
     }
@@ -272,7 +272,7 @@ pub(crate) fn unusable(store: &StoreInner, source: sqlx::Error) -> JournalError 
     JournalError::Unusable(store.error(source).into())
 }
 
-pub(crate) fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
+pub(crate) fn read_run(store: &StoreInner, row: &SqliteRow) -> sqlx::Result<Run> {
     let ended_at: Option<i64> = row.try_get("ended_at")?;
     let end =
         ended_at.map(|at| Ok::<_, sqlx::Error>((moment(at), read_outcome(row)?))).transpose()?;
@@ -290,7 +290,21 @@ pub(crate) fn read_run(row: &SqliteRow) -> sqlx::Result<Run> {
         began_at: moment(row.try_get("began_at")?),
         end,
         last: row.try_get::<i64, _>("last")?.cast_unsigned(),
+        phase: if ended_at.is_some() { RunPhase::Ended } else { read_phase(store, row)? },
     })
+}
+
+/// Where a run is that has not ended.
+fn read_phase(store: &StoreInner, row: &SqliteRow) -> sqlx::Result<RunPhase> {
+    if row.try_get::<Option<i64>, _>("driver")?.is_some_and(|driver| store.is_alive(driver)) {
+        return Ok(RunPhase::Driven);
+    }
+    let Some(waiting) = row.try_get::<Option<&str>, _>("waiting")? else {
+        return Ok(RunPhase::Interrupted);
+    };
+    let ids: Vec<String> =
+        serde_json::from_str(waiting).map_err(|error| sqlx::Error::Decode(error.into()))?;
+    Ok(RunPhase::Waiting(ids.into_iter().map(ApprovalId::new).collect()))
 }
 
 fn read_outcome(row: &SqliteRow) -> sqlx::Result<RunOutcome> {
@@ -312,7 +326,7 @@ fn read_event(row: &SqliteRow) -> sqlx::Result<RunEvent> {
     })
 }
 
-fn read_id(text: &str) -> sqlx::Result<RunId> {
+pub(crate) fn read_id(text: &str) -> sqlx::Result<RunId> {
     RunId::parse(text).ok_or_else(|| unreadable("id", text))
 }
 

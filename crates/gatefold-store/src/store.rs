@@ -53,6 +53,11 @@ impl Store {
         &self.inner.state_dir
     }
 
+    /// The time by the clock of this store.
+    pub fn now(&self) -> Timestamp {
+        self.inner.now()
+    }
+
     /// The key that seals suspended calls, the same for every process on this directory.
     pub fn seal_key(&self) -> SealKey {
         self.inner.seal_key.clone()

@@ -106,7 +106,8 @@ impl Threads for Store {
             let query =
                 sqlx::query(RUNS).bind(owner.as_bytes()).bind(thread.to_string()).bind(READ);
             let rows = query.fetch_all(&mut *store.connection().await).await;
-            let runs = rows.and_then(|rows| rows.iter().rev().map(read_run).collect());
+            let runs =
+                rows.and_then(|rows| rows.iter().rev().map(|row| read_run(store, row)).collect());
             runs.map_err(|source| unusable(store, source))
         })
     }

@@ -66,9 +66,9 @@ pub use containers::container_leftovers;
 pub use costs::{CountError, TokenCosts, TokenCounter};
 pub use observer::ConnectObserver;
 pub use runs::{
-    BeginRunError, BegunRun, CancelRunError, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun,
-    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
-    owner_of_runs,
+    BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RUN_CRASHES,
+    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, TakeUpError,
+    cancel_run, owner_of_runs,
 };
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};
@@ -288,6 +288,12 @@ impl App {
         if let Some(encoder) = &applied.encoder {
             encoder.start();
         }
+    }
+
+    /// Takes up the runs that nobody drives, until [`App::close`]: those that were interrupted, and those for which
+    /// somebody has decided about an approval.
+    pub async fn keep_up_runs(self: Arc<Self>) {
+        self.runs.clone().keep_up().await;
     }
 
     fn set_learning(&self, learning: Option<LearningTask>) {

@@ -22,17 +22,18 @@ mod texts;
 pub mod worker;
 
 pub use app::{
-    App, AppBuilder, AppError, AwaitedOfClients, BeginRunError, BegunRun, CancelRunError,
-    ConfigWatch, ConnectObserver, ConnectOutcome, CountError, IssuerFault, LIVE_RUNS,
-    LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, NoSurfaceError, OpenAddress, ReloadReport,
-    RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, RunUsage,
-    SeenFiles, ShownTo, SignInFault, SourceAccounts, Status, TlsError, TlsWarning, TokenCosts,
-    TokenCounter, WatchError, build, container_leftovers, examine_issuers, examine_tls,
+    App, AppBuilder, AppError, AwaitedOfClients, BeginRunError, BegunRun, ConfigWatch,
+    ConnectObserver, ConnectOutcome, CountError, IssuerFault, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun,
+    NewAgentRun, NoSurfaceError, OpenAddress, RUN_CRASHES, ReloadReport, RunConversation, RunHost,
+    RunLife, RunOrigin, RunPiece, RunPosition, RunReport, SeenFiles, ShownTo, SignInFault,
+    SourceAccounts, Status, TakeUpError, TlsError, TlsWarning, TokenCosts, TokenCounter,
+    WatchError, build, cancel_run, container_leftovers, examine_issuers, examine_tls,
     owner_of_runs, status_routes,
 };
 pub use documents::DocumentError;
 pub use encoder::EncoderTier;
 pub use environment::Environment;
+pub use gatefold_store::{RunClaim, RunTenure};
 pub use models::{ModelChoiceError, agent_model, model_client};
 pub use redirect::RedirectListener;
 pub use texts::{TextsError, read_texts, texts_file};

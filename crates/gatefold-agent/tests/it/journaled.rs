@@ -13,7 +13,7 @@ use gatefold_testkit::model::{Move, ScriptedModel};
 use crate::asking;
 use crate::driven::{SlowEcho, calling, client};
 
-async fn begin(journal: &Arc<dyn Journal>, owner: &DataOwner, number: u128) -> RunId {
+pub(crate) async fn begin(journal: &Arc<dyn Journal>, owner: &DataOwner, number: u128) -> RunId {
     let id = RunId::new(SystemClock.now(), number);
     let subject = "scribe".to_owned();
     let (kind, owner) = (RunKind::Agent, *owner);

@@ -6,6 +6,7 @@ mod driven;
 mod journaled;
 mod metered;
 mod properties;
+mod resumed;
 mod steps;
 
 use gatefold_agent::{AgentEvent, AgentRun, Effect};

@@ -47,12 +47,23 @@ pub(super) enum PublicEvent {
         text: String,
         images: usize,
     },
+    /// A call of the last answer goes on once somebody has decided about this approval.
+    CallWaits {
+        call: usize,
+        approval: String,
+    },
+    /// The run waited or was interrupted, and goes on.
+    Resumed,
     /// The model is asked one last time, without tools.
     LimitReached {
         limit: &'static str,
         reason: String,
     },
     Cancelled,
+    /// The run cannot go on.
+    GivenUp {
+        reason: String,
+    },
     /// Something that is not for clients, so that no number is missing.
     Noted,
     /// It is the last one. No other follows.
@@ -90,6 +101,10 @@ impl NumberedEvent {
         let what = match JournalEntry::read(event) {
             Ok(JournalEntry::Began { said }) => PublicEvent::of_beginning(said.as_ref()),
             Ok(JournalEntry::Happened(happened)) => PublicEvent::of_event(happened),
+            Ok(JournalEntry::Waits { call, approval }) => {
+                PublicEvent::CallWaits { call, approval: approval.to_string() }
+            }
+            Ok(JournalEntry::Resumed) => PublicEvent::Resumed,
             Ok(JournalEntry::Note) => PublicEvent::Noted,
             Err(error) => {
                 let (number, kind) = (event.number, &event.kind);
@@ -116,8 +131,11 @@ impl PublicEvent {
             Self::NotAnswered { .. } => "not_answered",
             Self::BudgetSpent { .. } => "budget_spent",
             Self::CallReturned { .. } => "call_returned",
+            Self::CallWaits { .. } => "call_waits",
+            Self::Resumed => "resumed",
             Self::LimitReached { .. } => "limit_reached",
             Self::Cancelled => "cancelled",
+            Self::GivenUp { .. } => "given_up",
             Self::Noted => "noted",
             Self::RunEnded { .. } => "run_ended",
         }
@@ -150,6 +168,7 @@ impl PublicEvent {
                 Self::LimitReached { limit: limit_word(of), reason: of.to_string() }
             }
             AgentEvent::Cancelled => Self::Cancelled,
+            AgentEvent::GivenUp { reason } => Self::GivenUp { reason },
         }
     }
 }
@@ -271,6 +290,9 @@ mod tests {
             of_event(&AgentEvent::DaySpent { reason: "no".to_owned() }),
             of_event(&AgentEvent::RanShort { of: Shortage::Time }),
             of_event(&AgentEvent::Cancelled),
+            of_event(&AgentEvent::GivenUp { reason: "no".to_owned() }),
+            written(2, "agent_wait", json!({ "call": 1, "approval": "abc", "state": "open" })),
+            written(2, "agent_resumed", json!({ "calls": [] })),
             written(2, "of_a_later_version", json!({ "secret": 1 })),
             written(2, "agent", json!({ "of_a_later_version": 1 })),
             serde_json::to_string(&end).unwrap(),

@@ -30,7 +30,9 @@ pub(super) async fn read(
                 let said = answer.message.calls().next().is_none();
                 words.answer = said.then(|| answer.message.text());
             }
-            AgentEvent::NotAnswered { reason, .. } | AgentEvent::DaySpent { reason } => {
+            AgentEvent::NotAnswered { reason, .. }
+            | AgentEvent::DaySpent { reason }
+            | AgentEvent::GivenUp { reason } => {
                 words.reason = Some(reason);
             }
             AgentEvent::RanShort { of } => words.reason = Some(of.to_string()),

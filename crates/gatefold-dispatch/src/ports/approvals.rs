@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::BoxFuture;
 use gatefold_core::{
@@ -9,6 +10,10 @@ use gatefold_core::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::time::timeout;
+
+/// How long a backend that only waits may take to say that somebody has decided.
+const SETTLED: Duration = Duration::from_millis(100);
 
 /// What an approval is bound to: the caller, the tool's definition, and the exact arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -85,6 +90,26 @@ pub enum ApprovalDecision {
     Deny { by: Arc<str>, reason: Option<String> },
 }
 
+/// What has become of a request, for a call that waits for it in no memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    Open,
+    Decided,
+    /// It has expired, or its approval is used.
+    Over,
+}
+
+impl Settlement {
+    /// `standing` is none of one that can no longer be decided.
+    pub fn of(standing: Option<&StandingApproval>) -> Self {
+        match standing.map(|standing| &standing.state) {
+            None => Self::Over,
+            Some(ApprovalState::Pending) => Self::Open,
+            Some(ApprovalState::Approved { .. } | ApprovalState::Denied { .. }) => Self::Decided,
+        }
+    }
+}
+
 /// Which requests to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,6 +183,16 @@ pub trait Approvals: Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Option<StandingApproval>, BoxError>> {
         let _ = id;
         Box::pin(std::future::ready(Err("nobody waits for approvals here".into())))
+    }
+
+    /// What has become of a request, without waiting.
+    fn settlement<'a>(&'a self, id: &'a ApprovalId) -> BoxFuture<'a, Result<Settlement, BoxError>> {
+        Box::pin(async {
+            match timeout(SETTLED, self.wait(id)).await {
+                Err(_) => Ok(Settlement::Open),
+                Ok(decided) => Ok(Settlement::of(decided?.as_ref())),
+            }
+        })
     }
 
     /// The requests on record, the oldest first, at most `limit`.

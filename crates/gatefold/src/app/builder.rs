@@ -125,9 +125,10 @@ impl AppBuilder {
         let store = Store::open(&state_dir, options).await?;
         // Before any source starts: a container may have a name that its source wants again.
         containers::end_leftovers(&state_dir).await;
+        let approvals = approvals.unwrap_or_else(|| Arc::new(store.clone()));
         let dispatcher = Dispatcher::new(Ports {
             audit: Arc::new(store.clone()),
-            approvals: approvals.unwrap_or_else(|| Arc::new(store.clone())),
+            approvals: approvals.clone(),
             clock: clock.clone(),
             seal: store.seal_key(),
         });
@@ -160,7 +161,13 @@ impl AppBuilder {
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
             loop_tools: LoopTools::default(),
-            runs: RunHost::new(store.clone(), exchange.clone(), people.clone(), clock.clone()),
+            runs: RunHost::new(
+                store.clone(),
+                exchange.clone(),
+                people.clone(),
+                clock.clone(),
+                approvals,
+            ),
             dispatcher,
             exchange,
             disclosures: own,

@@ -4,7 +4,9 @@ mod beginning;
 mod driving;
 mod live;
 mod setting;
+mod taking_up;
 mod tools;
+mod watching;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,10 +15,10 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use gatefold_agent::ReplayError;
 use gatefold_core::{AgentId, BoxError, Clock, Principal};
-use gatefold_dispatch::{DataOwner, JournalError, RunId, ThreadId};
+use gatefold_dispatch::{Approvals, DataOwner, JournalError, RunId, ThreadId};
 use gatefold_exchange::Exchange;
 use gatefold_model::{Turn, UserMessage};
-use gatefold_store::Store;
+use gatefold_store::{Store, StoreError};
 use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -26,8 +28,9 @@ use crate::ModelChoiceError;
 use crate::config::Config;
 use live::LiveState;
 
-pub use live::{LiveRun, RunPiece, RunPosition, RunReport, RunUsage};
+pub use live::{LiveRun, RunPiece, RunPosition, RunReport};
 pub use setting::{RunLife, RunOrigin};
+pub use taking_up::{RUN_CRASHES, TakeUpError, cancel_run};
 
 /// The most runs that are driven at once, and the most of one person.
 pub const LIVE_RUNS: usize = 4_096;
@@ -95,20 +98,10 @@ pub enum BeginRunError {
     Stopping,
     #[error("the run could not be kept")]
     Journal(#[from] JournalError),
+    #[error("the run could not be kept")]
+    Store(#[from] StoreError),
     #[error("the conversation could not be read")]
     Thread(#[from] ReplayError),
-}
-
-/// Why a run was not cancelled.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CancelRunError {
-    #[error("there is no run `{0}`")]
-    Unknown(RunId),
-    #[error("the run has ended")]
-    Ended,
-    #[error("the run could not be kept")]
-    Journal(#[from] JournalError),
 }
 
 /// Whose runs those of a principal are. They outlive its token, unless the token reaches less far than its
@@ -126,6 +119,7 @@ pub struct RunHost {
     exchange: Arc<Exchange>,
     people: Arc<ConfiguredPeople>,
     clock: Arc<dyn Clock>,
+    approvals: Arc<dyn Approvals>,
     config: ArcSwap<Config>,
     /// At most [`LIVE_RUNS`].
     live: Mutex<HashMap<RunId, Arc<LiveState>>>,
@@ -140,12 +134,14 @@ impl RunHost {
         exchange: Arc<Exchange>,
         people: Arc<ConfiguredPeople>,
         clock: Arc<dyn Clock>,
+        approvals: Arc<dyn Approvals>,
     ) -> Arc<Self> {
         Arc::new(Self {
             store,
             exchange,
             people,
             clock,
+            approvals,
             config: ArcSwap::default(),
             live: Mutex::default(),
             tasks: TaskTracker::new(),
@@ -170,12 +166,12 @@ impl RunHost {
     }
 
     /// Ends a run of this owner, wherever it is driven. It may take a moment until it has ended.
-    pub async fn cancel(&self, owner: &DataOwner, run: RunId) -> Result<(), CancelRunError> {
-        if let Some(state) = self.all_live().get(&run).filter(|state| state.owner == *owner) {
-            state.cancel.cancel();
+    pub async fn cancel(&self, owner: &DataOwner, run: RunId) -> Result<(), TakeUpError> {
+        if let Some(live) = self.live(owner, run) {
+            live.cancel();
             return Ok(());
         }
-        Err(CancelRunError::Unknown(run))
+        cancel_run(&self.store, owner, run).await
     }
 
     /// How many runs this process drives.

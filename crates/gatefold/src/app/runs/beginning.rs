@@ -13,7 +13,9 @@ use gatefold_dispatch::{
 };
 use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_model::{History, Turn, UserMessage, UserPart};
+use gatefold_store::RunTenure;
 
+use super::driving::DrivenRun;
 use super::live::LiveState;
 use super::setting::RunSetting;
 use super::tools::HostedTools;
@@ -49,7 +51,7 @@ pub(super) async fn begin(
     }
     let (earlier, agent) = host.earlier(&owner, &run).await?;
     let life = run.life;
-    let setting = host.setting(&run, agent);
+    let setting = host.setting(&run, agent).await?;
     let prepared = host.prepare(&setting, run.principal.clone())?;
     let requests = earlier.said.said.iter().map(|(at, _)| *at).collect();
     let turns = EarlierTurns { turns: earlier.said.turns(), requests };
@@ -63,11 +65,12 @@ pub(super) async fn begin(
         first.extend(earlier_events(turns).ok_or(BeginRunError::TooLarge)?);
     }
     journal.append(first).await?;
-    let (state, pieces) = LiveState::new((id, owner, thread), journal);
+    host.store.claim_run(&owner, id, RunTenure::Lasting).await?;
+    let (state, pieces) = LiveState::new((id, owner, thread), journal, setting.token());
     let state = Arc::new(state);
     let history = after(earlier.said.history, run.message);
     host.insert(&state)?;
-    host.spawn_new(state.clone(), prepared, history, limits);
+    host.spawn(state.clone(), prepared, DrivenRun::New(history, limits));
     let run = match life {
         RunLife::Lasting => LiveRun::watching(state),
         RunLife::WithRequest => LiveRun::tied(state),
@@ -76,7 +79,7 @@ pub(super) async fn begin(
 }
 
 impl RunHost {
-    fn check_room(&self, owner: &DataOwner) -> Result<(), BeginRunError> {
+    pub(super) fn check_room(&self, owner: &DataOwner) -> Result<(), BeginRunError> {
         if self.stop.is_cancelled() {
             return Err(BeginRunError::Stopping);
         }
@@ -89,7 +92,7 @@ impl RunHost {
         }
     }
 
-    fn insert(&self, state: &Arc<LiveState>) -> Result<(), BeginRunError> {
+    pub(super) fn insert(&self, state: &Arc<LiveState>) -> Result<(), BeginRunError> {
         // Others may have begun meanwhile.
         self.check_room(&state.owner)?;
         self.all_live().insert(state.id, state.clone());
@@ -122,15 +125,24 @@ impl RunHost {
         Ok((EarlierSaid { thread: Some(id), said }, thread.agent))
     }
 
-    fn setting(&self, run: &NewAgentRun, agent: Option<AgentId>) -> RunSetting {
-        RunSetting {
+    async fn setting(
+        &self,
+        run: &NewAgentRun,
+        agent: Option<AgentId>,
+    ) -> Result<RunSetting, BeginRunError> {
+        let has_own_token = match &run.principal.token {
+            Some(token) => self.store.knows_token(&token.id).await?,
+            None => false,
+        };
+        Ok(RunSetting {
             principal: self.people.without_groups(&run.principal),
+            has_own_token,
             agent,
             model: run.model.clone(),
             instructions: run.instructions.clone(),
             origin: run.origin,
             life: run.life,
-        }
+        })
     }
 
     /// Finds what a run is to use, as the configuration is now and as far as its principal may.
@@ -159,6 +171,7 @@ impl RunHost {
             surface,
             has_persona: of_agent.is_some_and(|agent| !agent.instructions.is_empty()),
             instructions: setting.instructions.clone(),
+            life: setting.life,
         };
         Ok(PreparedRun { principal, agent, model, tools })
     }

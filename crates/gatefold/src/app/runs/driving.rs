@@ -2,28 +2,38 @@
 
 use std::sync::Arc;
 
-use gatefold_agent::{AgentRun, Driver, ModelMeter, RunFault, RunLimits};
+use gatefold_agent::{AgentRun, Driver, KeptRun, ModelMeter, RunFault, RunLimits, Spending};
+use gatefold_core::ApprovalId;
 use gatefold_dispatch::{ModelLedger, UseOrigin};
 use gatefold_model::History;
 
 use super::RunHost;
 use super::beginning::PreparedRun;
-use super::live::{LiveState, RunPosition, RunReport, RunUsage};
+use super::live::{LiveState, RunPosition, RunReport};
+
+/// What a task drives.
+pub(super) enum DrivenRun {
+    New(History, RunLimits),
+    /// One that goes on, with what it has spent.
+    Kept(Box<KeptRun>, Spending),
+}
 
 impl RunHost {
-    /// Drives a run that has just begun, in a task of its own.
-    pub(super) fn spawn_new(
+    /// Drives a run in a task of its own.
+    pub(super) fn spawn(
         self: &Arc<Self>,
         state: Arc<LiveState>,
         prepared: PreparedRun,
-        history: History,
-        limits: RunLimits,
+        run: DrivenRun,
     ) {
         let host = self.clone();
         self.tasks.spawn(async move {
+            let driver = host.driver(&state, &prepared);
             let driving = async {
-                let driver = host.driver(&state, &prepared);
-                driver.drive(history, limits).await
+                match run {
+                    DrivenRun::New(history, limits) => driver.drive(history, limits).await,
+                    DrivenRun::Kept(run, spent) => driver.resume(*run, spent).await,
+                }
             };
             let driven = state.abandon.run_until_cancelled(driving).await;
             host.finish(&state, driven).await;
@@ -40,24 +50,48 @@ impl RunHost {
             .with_journal(state.journal.clone())
             .with_meter(meter)
             .with_cancellation(state.cancel.clone())
+            .with_pause(self.stop.clone())
     }
 
     /// Says what became of a run, and lets it go.
     async fn finish(&self, state: &LiveState, driven: Option<Result<AgentRun, RunFault>>) {
-        let report = match driven {
-            Some(Ok(run)) => {
-                let end = run.end_state().cloned();
-                let position = end.map_or(RunPosition::Interrupted, RunPosition::Ended);
-                let usage = RunUsage::default();
-                RunReport { position, answer: run.answer(), usage }
-            }
+        let id = state.id;
+        let mut report = RunReport::interrupted();
+        match driven {
+            // It was abandoned, for another process to go on with.
+            None => self.release(state, &[]).await,
             Some(Err(error)) => {
-                tracing::error!(run = %state.id, %error, "a run could not go on");
-                RunReport::interrupted()
+                let reason = gatefold_core::with_causes(&error);
+                tracing::error!(run = %id, error = reason, "a run could not go on");
             }
-            None => RunReport::interrupted(),
-        };
-        self.all_live().remove(&state.id);
+            Some(Ok(run)) => {
+                report.answer = run.answer();
+                report.position = match run.end_state() {
+                    Some(end) => RunPosition::Ended(end.clone()),
+                    None => {
+                        let waiting = state.waiting();
+                        self.release(state, &waiting).await;
+                        // It was paused if it waits for nothing.
+                        if waiting.is_empty() {
+                            RunPosition::Interrupted
+                        } else {
+                            RunPosition::Waiting(waiting)
+                        }
+                    }
+                };
+            }
+        }
+        match self.store.run_usage(id).await {
+            Ok(usage) => report.usage = usage,
+            Err(error) => tracing::warn!(run = %id, %error, "what a run used could not be read"),
+        }
+        self.all_live().remove(&id);
         state.report.send_replace(Some(report));
+    }
+
+    async fn release(&self, state: &LiveState, waiting: &[ApprovalId]) {
+        if let Err(error) = self.store.release_run(state.id, waiting).await {
+            tracing::warn!(run = %state.id, %error, "a run could not be released; the next start takes it up");
+        }
     }
 }

@@ -1,15 +1,14 @@
 //! A run that goes on, as others see it.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use gatefold_agent::{RunEnd, RunWatcher};
-use gatefold_core::{ApprovalId, Cost};
-use gatefold_dispatch::{DataOwner, RunId, ThreadId, UsedTokens};
+use gatefold_agent::{RunEnd, RunJournal, RunWatcher};
+use gatefold_core::{ApprovalId, TokenId};
+use gatefold_dispatch::{DataOwner, RunId, ThreadId};
 use gatefold_model::Delta;
+use gatefold_store::ModelUsage;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-use gatefold_agent::RunJournal;
 
 /// How many pieces of answers wait for a slow reader, who then misses the oldest.
 const PIECES: usize = 128;
@@ -46,16 +45,8 @@ pub struct RunReport {
     pub position: RunPosition,
     /// The text of the model's last answer.
     pub answer: Option<String>,
-    pub usage: RunUsage,
-}
-
-/// What models took for a run, as the ledger has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct RunUsage {
-    /// How often a model was asked.
-    pub answers: u64,
-    pub tokens: UsedTokens,
-    pub cost: Option<Cost>,
+    /// What models took for it, as the ledger has it.
+    pub usage: ModelUsage,
 }
 
 /// What the host knows of a run that it drives.
@@ -67,6 +58,10 @@ pub(super) struct LiveState {
     pub(super) pieces: broadcast::Sender<RunPiece>,
     /// Ends the run as a person does.
     pub(super) cancel: CancellationToken,
+    /// The token with which it was begun, if that can be revoked here.
+    pub(super) token: Option<TokenId>,
+    /// The approvals that calls wait for. An answer has few calls.
+    waiting: Mutex<Vec<ApprovalId>>,
     /// Stops it where it is.
     pub(super) abandon: CancellationToken,
     pub(super) report: watch::Sender<Option<RunReport>>,
@@ -116,7 +111,7 @@ impl LiveRun {
 
 impl RunReport {
     pub(super) fn interrupted() -> Self {
-        Self { position: RunPosition::Interrupted, answer: None, usage: RunUsage::default() }
+        Self { position: RunPosition::Interrupted, answer: None, usage: ModelUsage::default() }
     }
 }
 
@@ -124,15 +119,31 @@ impl LiveState {
     pub(super) fn new(
         (id, owner, thread): (RunId, DataOwner, Option<ThreadId>),
         journal: RunJournal,
+        token: Option<TokenId>,
     ) -> (Self, broadcast::Receiver<RunPiece>) {
         let (pieces, first) = broadcast::channel(PIECES);
         let (cancel, abandon) = (CancellationToken::new(), CancellationToken::new());
         let report = watch::Sender::new(None);
-        (Self { id, owner, thread, journal, pieces, cancel, abandon, report }, first)
+        let waiting = Mutex::default();
+        let state =
+            Self { id, owner, thread, journal, pieces, token, waiting, cancel, abandon, report };
+        (state, first)
+    }
+
+    pub(super) fn wait_for(&self, approval: &ApprovalId) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(approval.clone());
+    }
+
+    pub(super) fn waiting(&self) -> Vec<ApprovalId> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl RunWatcher for LiveState {
+    fn on_wait(&self, _: usize, approval: &ApprovalId) {
+        self.wait_for(approval);
+    }
+
     fn on_delta(&self, delta: &Delta) {
         // Nobody may be listening.
         let _ = self.pieces.send(RunPiece { after: self.journal.last(), delta: delta.clone() });

@@ -1,7 +1,7 @@
 //! Whose run it is and what it is of, as its journal says first.
 
-use gatefold_core::{AgentId, Principal};
-use gatefold_dispatch::NewRunEvent;
+use gatefold_core::{AgentId, Principal, TokenId};
+use gatefold_dispatch::{NewRunEvent, RunEvent};
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
@@ -17,8 +17,6 @@ pub enum RunOrigin {
     Api,
     /// An endpoint that speaks `OpenAI`'s chat completions.
     OpenAi,
-    /// `gatefold chat`.
-    Chat,
 }
 
 /// How long a run goes on.
@@ -39,6 +37,9 @@ pub(super) struct RunSetting {
     pub(super) principal: Principal,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<AgentId>,
+    /// Whether its token is one that can be revoked here.
+    #[serde(default)]
+    pub(super) has_own_token: bool,
     /// The model that was asked for by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) model: Option<String>,
@@ -54,12 +55,22 @@ impl RunOrigin {
         match self {
             Self::Api => "gatefold-api",
             Self::OpenAi => "openai-api",
-            Self::Chat => "gatefold-chat",
         }
     }
 }
 
 impl RunSetting {
+    /// What a journal says first, if that is a setting.
+    pub(super) fn read(event: &RunEvent) -> Option<Self> {
+        (event.kind == KIND).then(|| serde_json::from_str(event.json.get()).ok())?
+    }
+
+    /// The token with which the run was begun, if that can be revoked here.
+    pub(super) fn token(&self) -> Option<TokenId> {
+        let token = self.principal.token.as_ref().filter(|_| self.has_own_token);
+        token.map(|token| token.id.clone())
+    }
+
     pub(super) fn event(&self) -> NewRunEvent {
         let json = to_raw_value(self).expect("the keys of a setting are texts");
         NewRunEvent { kind: KIND, json }

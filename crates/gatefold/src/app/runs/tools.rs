@@ -1,9 +1,11 @@
 //! The tools of a hosted run.
 
 use futures::future::BoxFuture;
-use gatefold_agent::{AgentTools, Budget, SurfaceTools, ToolOffer};
+use gatefold_agent::{AgentTools, Budget, CallProgress, SurfaceTools, ToolOffer};
 use gatefold_core::BoxError;
 use gatefold_model::{ToolCall, ToolResult};
+
+use super::RunLife;
 
 /// What a model is told that has no agent's instructions.
 const PERSONA: &str = "You are an assistant. Use the tools that you are given where they help; some of them lead to \
@@ -16,6 +18,7 @@ pub(super) struct HostedTools {
     /// Whether its agent says who the model is.
     pub(super) has_persona: bool,
     pub(super) instructions: Option<String>,
+    pub(super) life: RunLife,
 }
 
 impl AgentTools for HostedTools {
@@ -32,5 +35,21 @@ impl AgentTools for HostedTools {
 
     fn call<'a>(&'a self, request: &'a ToolCall, budget: &'a Budget) -> BoxFuture<'a, ToolResult> {
         self.surface.call(request, budget)
+    }
+
+    fn try_call<'a>(
+        &'a self,
+        request: &'a ToolCall,
+        budget: &'a Budget,
+    ) -> BoxFuture<'a, CallProgress> {
+        match self.life {
+            RunLife::Lasting => Box::pin(self.surface.call_or_wait(request, budget)),
+            // Whoever waits for the answer would wait for nothing.
+            RunLife::WithRequest => self.surface.try_call(request, budget),
+        }
+    }
+
+    fn is_repeatable<'a>(&'a self, request: &'a ToolCall) -> BoxFuture<'a, bool> {
+        Box::pin(self.surface.is_repeatable(request))
     }
 }
