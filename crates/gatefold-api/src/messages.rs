@@ -154,8 +154,8 @@ mod tests {
 
     const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-    fn parts(content: Value) -> Result<Vec<UserPart>, ContentFault> {
-        let content: Content = serde_json::from_value(content).unwrap();
+    fn parts(content: &Value) -> Result<Vec<UserPart>, ContentFault> {
+        let content = Content::deserialize(content).unwrap();
         content.into_parts(&mut 0)
     }
 
@@ -164,19 +164,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_fault(part: Value, fault: &str) {
-        assert_eq!(parts(json!([part])).unwrap_err().to_string(), fault);
+    fn check_fault(part: &Value, fault: &str) {
+        assert_eq!(parts(&json!([part])).unwrap_err().to_string(), fault);
     }
 
     #[test]
     fn a_person_says_texts_and_images() {
         let url = format!("data:image/jpeg;base64,{PNG}");
-        let said = parts(json!([{ "type": "text", "text": "Look" }, image(&url)])).unwrap();
+        let said = parts(&json!([{ "type": "text", "text": "Look" }, image(&url)])).unwrap();
         let [UserPart::Text(text), UserPart::Image(image)] = said.as_slice() else {
             panic!("{said:?}")
         };
         assert_eq!((text.as_str(), image.media_type()), ("Look", "image/png"));
-        assert_eq!(parts(json!("Hi")).unwrap(), [UserPart::Text("Hi".to_owned())]);
+        assert_eq!(parts(&json!("Hi")).unwrap(), [UserPart::Text("Hi".to_owned())]);
     }
 
     #[test]
@@ -187,23 +187,26 @@ mod tests {
         for url in
             ["https://example.com/a.png", "http://169.254.169.254/", "file:///etc/passwd", "é"]
         {
-            check_fault(image(url), remote);
+            check_fault(&image(url), remote);
         }
         for url in
             ["data:", "data:image/png,abc", "data:image/png;base64", "data:image/png;base64,*"]
         {
-            check_fault(image(url), unreadable);
+            check_fault(&image(url), unreadable);
         }
         check_fault(
-            image("data:image/tiff;base64,SUkqAA=="),
+            &image("data:image/tiff;base64,SUkqAA=="),
             "`image/tiff` is not a kind of image that models take; use PNG, JPEG, GIF or WebP",
         );
         check_fault(
-            json!({ "type": "input_audio", "input_audio": {} }),
+            &json!({ "type": "input_audio", "input_audio": {} }),
             "a part of the type `input_audio` is not taken; send `text` or `image_url`",
         );
-        check_fault(json!({ "type": "text" }), "a part of the type `text` needs the member `text`");
+        check_fault(
+            &json!({ "type": "text" }),
+            "a part of the type `text` needs the member `text`",
+        );
         let many = vec![image(&format!("data:image/png;base64,{PNG}")); IMAGES + 1];
-        assert_eq!(parts(json!(many)), Err(ContentFault::TooManyImages));
+        assert_eq!(parts(&json!(many)), Err(ContentFault::TooManyImages));
     }
 }

@@ -105,7 +105,7 @@ async fn begin(
 
 /// Why no run began, for a client.
 fn refuse(error: &BeginRunError, name: &str) -> ApiError {
-    let of = |status| ApiError::of(status, error);
+    let of = |status| ApiError::of(status, error.to_string());
     match error {
         BeginRunError::UnknownAgent(_) => ApiError::unknown_model(name),
         // An agent without a model that this caller may use looks as if it were hidden.
@@ -118,7 +118,7 @@ fn refuse(error: &BeginRunError, name: &str) -> ApiError {
         }
         BeginRunError::Stopping => of(StatusCode::SERVICE_UNAVAILABLE).again_after(BUSY_SECONDS),
         BeginRunError::TooLarge | BeginRunError::NoConversation => {
-            ApiError::invalid("messages", error)
+            ApiError::invalid("messages", error.to_string())
         }
         error => {
             tracing::error!(error = error as &dyn std::error::Error, "a run could not begin");

@@ -122,7 +122,8 @@ async fn begin(
 
 fn new_run(body: NewRunBody, principal: Arc<Principal>) -> Result<NewAgentRun, Problem> {
     let NewRunBody { agent, model, thread, message } = body;
-    let invalid = |error: &dyn std::fmt::Display| Problem::invalid("invalid_message", error);
+    let invalid =
+        |error: &dyn std::fmt::Display| Problem::invalid("invalid_message", error.to_string());
     let parts = message.into_parts(&mut 0).map_err(|error| invalid(&error))?;
     let message = UserMessage::new(parts).map_err(|error| invalid(&error))?;
     let conversation = match thread {
@@ -147,7 +148,7 @@ fn unknown_thread() -> Problem {
 
 /// Why no run began, for a client.
 fn refuse(error: &BeginRunError) -> Problem {
-    let of = |status, code| Problem::new(status, code, error);
+    let of = |status, code| Problem::new(status, code, error.to_string());
     match error {
         BeginRunError::UnknownAgent(_) => of(StatusCode::NOT_FOUND, "unknown_agent"),
         BeginRunError::UnknownThread(_) => unknown_thread(),

@@ -61,10 +61,15 @@ struct Chunk<'a> {
     model: &'a str,
     choices: &'a [ChunkChoice<'a>],
     system_fingerprint: &'static str,
-    /// Absent unless the client asked for it; null in all chunks but the last.
+    /// Absent unless the client asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Option<Usage>>,
+    usage: Option<ChunkUsage>,
 }
+
+/// None in all chunks but the last.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct ChunkUsage(Option<Usage>);
 
 #[derive(Debug, Serialize)]
 struct ChunkChoice<'a> {
@@ -98,6 +103,7 @@ struct PromptDetails {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are OpenAI's")]
 struct CompletionDetails {
     reasoning_tokens: u64,
     audio_tokens: u64,
@@ -186,7 +192,7 @@ impl ChunkWriter {
             model: &self.head.model,
             choices,
             system_fingerprint: FINGERPRINT,
-            usage: self.with_usage.then_some(usage),
+            usage: self.with_usage.then_some(ChunkUsage(usage)),
         })
     }
 }

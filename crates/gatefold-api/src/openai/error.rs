@@ -46,12 +46,15 @@ pub(crate) struct WrittenError<'a> {
 
 impl ApiError {
     /// A request with a fault in a member of it.
-    pub(crate) fn invalid(param: impl Into<Cow<'static, str>>, message: impl ToString) -> Self {
+    pub(crate) fn invalid(param: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self::of(StatusCode::BAD_REQUEST, message).param(param)
     }
 
     /// A request that asks for something that there is not here.
-    pub(crate) fn unsupported(param: impl Into<Cow<'static, str>>, message: impl ToString) -> Self {
+    pub(crate) fn unsupported(
+        param: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Self {
         Self::invalid(param, message).code("unsupported_parameter")
     }
 
@@ -61,14 +64,14 @@ impl ApiError {
         Self::of(StatusCode::NOT_FOUND, message).param("model").code("model_not_found")
     }
 
-    pub(crate) fn of(status: StatusCode, message: impl ToString) -> Self {
+    pub(crate) fn of(status: StatusCode, message: impl Into<String>) -> Self {
         let (kind, code) = match status {
             StatusCode::UNAUTHORIZED => ("invalid_request_error", Some("invalid_api_key")),
             StatusCode::TOO_MANY_REQUESTS => ("rate_limit_error", Some("rate_limit_exceeded")),
             status if status.is_server_error() => ("server_error", None),
             _ => ("invalid_request_error", None),
         };
-        let body = ErrorBody { message: message.to_string(), kind, param: None, code };
+        let body = ErrorBody { message: message.into(), kind, param: None, code };
         Self { status, body, retry: Retry::Usual }
     }
 

@@ -170,11 +170,12 @@ impl AnswerFeed {
             let events = self.store.follow(&self.owner, run, after, PAGE).await.ok()?;
             let last = events.last()?.number;
             for event in &events {
-                let answered = match JournalEntry::read(event) {
-                    Ok(JournalEntry::Happened(AgentEvent::Answered { answer })) => answer,
-                    _ => continue,
+                let Ok(JournalEntry::Happened(AgentEvent::Answered { answer })) =
+                    JournalEntry::read(event)
+                else {
+                    continue;
                 };
-                let rest = self.rest_of(&answered.message.text());
+                let rest = self.rest_of(&answer.message.text());
                 self.after = Some(event.number);
                 if !matches!(self.said, SaidText::Nothing) || rest.is_some() {
                     self.said = SaidText::Whole;

@@ -149,7 +149,7 @@ struct GatheredMessages {
 impl GatheredMessages {
     fn take(&mut self, at: usize, message: Message) -> Result<(), ApiError> {
         let fault = |member: &str, text: &dyn fmt::Display| {
-            ApiError::invalid(format!("messages[{at}].{member}"), text)
+            ApiError::invalid(format!("messages[{at}].{member}"), text.to_string())
         };
         let Message { role, content, refusal, tool_calls, function_call, audio } = message;
         let has_calls =
@@ -231,12 +231,12 @@ mod tests {
         serde_json::from_value::<ChatRequest>(request).unwrap().into_conversation()
     }
 
-    fn says(messages: Value) -> Value {
+    fn says(messages: &Value) -> Value {
         json!({ "model": "gatefold", "messages": messages })
     }
 
     fn hello() -> Value {
-        says(json!([{ "role": "user", "content": "Hello" }]))
+        says(&json!([{ "role": "user", "content": "Hello" }]))
     }
 
     /// A request with one member more.
@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_conversation_is_read_in_the_order_of_a_history() {
-        let read = read(says(json!([
+        let read = read(says(&json!([
             { "role": "system", "content": "Be brief." },
             { "role": "user", "content": "One?" },
             { "role": "assistant", "content": "1", "refusal": null, "tool_calls": [] },
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_fault(messages: Value, param: &str, message: &str) {
+    fn check_fault(messages: &Value, param: &str, message: &str) {
         let refused = read(says(messages)).unwrap_err();
         let written = serde_json::to_value(refused.written()).unwrap();
         let told = written["error"]["message"].as_str().unwrap();
@@ -345,34 +345,34 @@ mod tests {
         let user = json!({ "role": "user", "content": "Hello" });
         let last = "the last message has to be one of the role `user`";
         let calls = "a conversation is taken without its calls";
-        check_fault(json!([]), "messages", last);
-        check_fault(json!([{ "role": "user", "content": "" }]), "messages", last);
-        check_fault(json!([user, { "role": "assistant", "content": "Hi" }]), "messages", last);
+        check_fault(&json!([]), "messages", last);
+        check_fault(&json!([{ "role": "user", "content": "" }]), "messages", last);
+        check_fault(&json!([user, { "role": "assistant", "content": "Hi" }]), "messages", last);
         check_fault(
-            json!([{ "role": "assistant", "content": "Hi" }, user]),
+            &json!([{ "role": "assistant", "content": "Hi" }, user]),
             "messages[0].role",
             "a conversation begins with a message of the role `user`",
         );
         check_fault(
-            json!([user, { "role": "assistant", "content": null, "tool_calls": [{}] }]),
+            &json!([user, { "role": "assistant", "content": null, "tool_calls": [{}] }]),
             "messages[1].tool_calls",
             calls,
         );
-        check_fault(json!([user, { "role": "tool", "content": "1" }]), "messages[1].role", calls);
-        check_fault(json!([{ "role": "robot" }]), "messages[0].role", "there is no role `robot`");
+        check_fault(&json!([user, { "role": "tool", "content": "1" }]), "messages[1].role", calls);
+        check_fault(&json!([{ "role": "robot" }]), "messages[0].role", "there is no role `robot`");
         let image =
             json!({ "type": "image_url", "image_url": { "url": "https://example.com/a.png" } });
         check_fault(
-            json!([user, { "role": "user", "content": [image] }]),
+            &json!([user, { "role": "user", "content": [image] }]),
             "messages[1].content",
             "an image is taken as a data URL",
         );
         check_fault(
-            json!([{ "role": "system", "content": [image] }, user]),
+            &json!([{ "role": "system", "content": [image] }, user]),
             "messages[0].content",
             "a part of the type `image_url` is not taken here",
         );
-        check_fault(json!(vec![user; MESSAGES + 1]), "messages", "a request has at most 2000");
+        check_fault(&json!(vec![user; MESSAGES + 1]), "messages", "a request has at most 2000");
     }
 
     #[test]

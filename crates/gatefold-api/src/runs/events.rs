@@ -153,7 +153,7 @@ impl PublicEvent {
                 let TokenUsage { input, output, cached, .. } = usage;
                 Self::Answered {
                     text: message.text(),
-                    calls: calls_of(message),
+                    calls: calls_of(&message),
                     stop: stop_word(stop),
                     tokens: AnswerTokens { input, output, cached },
                 }
@@ -183,7 +183,7 @@ fn read_parts(parts: &[UserPart]) -> (String, usize) {
     (texts.join("\n"), parts.len() - texts.len())
 }
 
-fn calls_of(message: AssistantMessage) -> Vec<WantedCall> {
+fn calls_of(message: &AssistantMessage) -> Vec<WantedCall> {
     let calls = message.calls().enumerate().map(|(call, wanted)| {
         let arguments = match &wanted.arguments {
             CallArguments::Object(json) => Some(json.clone()),
@@ -231,12 +231,12 @@ mod tests {
 
     use super::*;
 
-    fn written(number: u64, kind: &str, json: serde_json::Value) -> String {
+    fn written(number: u64, kind: &str, json: &serde_json::Value) -> String {
         let event = RunEvent {
             number,
             at: Timestamp::from_millis(1_764_000_000_789),
             kind: kind.to_owned(),
-            json: to_raw_value(&json).unwrap(),
+            json: to_raw_value(json).unwrap(),
         };
         let event = NumberedEvent::of(&event);
         let text = serde_json::to_string(&event).unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     fn of_event(event: &AgentEvent) -> String {
-        written(7, "agent", serde_json::to_value(event).unwrap())
+        written(7, "agent", &serde_json::to_value(event).unwrap())
     }
 
     fn call(arguments: CallArguments) -> AssistantPart {
@@ -284,17 +284,17 @@ mod tests {
         let end =
             NumberedEvent::end(7, Timestamp::from_millis(1_764_000_000_789), RunOutcome::Done);
         let events = [
-            written(1, "agent_begin", json!({ "said": [{ "text": "Hi" }], "limits": limits() })),
+            written(1, "agent_begin", &json!({ "said": [{ "text": "Hi" }], "limits": limits() })),
             of_event(&AgentEvent::Returned { call: 1, result }),
             of_event(&AgentEvent::NotAnswered { reason: "no".to_owned(), is_final: true }),
             of_event(&AgentEvent::DaySpent { reason: "no".to_owned() }),
             of_event(&AgentEvent::RanShort { of: Shortage::Time }),
             of_event(&AgentEvent::Cancelled),
             of_event(&AgentEvent::GivenUp { reason: "no".to_owned() }),
-            written(2, "agent_wait", json!({ "call": 1, "approval": "abc", "state": "open" })),
-            written(2, "agent_resumed", json!({ "calls": [] })),
-            written(2, "of_a_later_version", json!({ "secret": 1 })),
-            written(2, "agent", json!({ "of_a_later_version": 1 })),
+            written(2, "agent_wait", &json!({ "call": 1, "approval": "abc", "state": "open" })),
+            written(2, "agent_resumed", &json!({ "calls": [] })),
+            written(2, "of_a_later_version", &json!({ "secret": 1 })),
+            written(2, "agent", &json!({ "of_a_later_version": 1 })),
             serde_json::to_string(&end).unwrap(),
             serde_json::to_string(&TextPiece { text: "Hel" }).unwrap(),
         ];

@@ -31,11 +31,11 @@ struct WrittenProblem<'a> {
 }
 
 impl Problem {
-    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl ToString) -> Self {
-        Self { status, code, detail: detail.to_string(), retry_seconds: None }
+    pub(super) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+        Self { status, code, detail: detail.into(), retry_seconds: None }
     }
 
-    pub(super) fn invalid(code: &'static str, detail: impl ToString) -> Self {
+    pub(super) fn invalid(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, detail)
     }
 
