@@ -11,6 +11,7 @@
 #   setup.sh apis               Prism, Kinto and public descriptions of APIs, for `apis.sh`
 #   setup.sh providers          the OAuth providers that `providers.sh` signs in at
 #   setup.sh models             aimock, a mock of models' APIs, for `models.sh`
+#   setup.sh openai             the clients of OpenAI's API, and aimock, for `openai.sh`
 #   setup.sh servers            the 28 real servers that `servers.sh` compares; about 1.2 GB
 #
 # All of it goes into INTEROP_DIR (default: target/interop) and nothing into the source tree.
@@ -27,6 +28,7 @@ readonly LOG_TAIL_LINES=20
 readonly MIN_NODE_MAJOR=20
 readonly CONFORMANCE_NODE_MAJOR=22
 readonly PROVIDERS_NODE_MAJOR=22
+readonly OPENAI_NODE_MAJOR=22
 # It needs 22.19, and only whole versions are compared here.
 readonly INSPECTOR_NODE_MAJOR=23
 
@@ -85,6 +87,8 @@ readonly REAL_NODE_SERVERS=(
     tavily-mcp@0.2.22
 )
 readonly MODELS=(@copilotkit/aimock@1.43.0)
+readonly OPENAI_CLIENTS=(openai@7.59.0 ai@7.0.173 @ai-sdk/openai-compatible@3.0.92)
+readonly PYTHON_OPENAI=(openai==3.57.0)
 # What `better-auth` depends on is named too, because its plugin takes no other versions.
 readonly PROVIDERS=(
     @modelcontextprotocol/sdk@1.32.2
@@ -115,6 +119,7 @@ main() {
         apis) require_python; require_npm; install_apis ;;
         providers) require_python; require_npm; install_npm providers $PROVIDERS_NODE_MAJOR "${PROVIDERS[@]}" ;;
         models) require_npm; install_npm models $MIN_NODE_MAJOR "${MODELS[@]}" ;;
+        openai) require_python; require_npm; install_openai ;;
         servers) require_python; require_npm; install_real_servers ;;
         *) die 2 "unknown part \`$1\`: leave it out, or name \`fastmcp-gateway\`, \`fastmcp\`, \`conformance\`, \`runners\`, \`encoder\` or \`servers\`" ;;
     esac
@@ -162,6 +167,14 @@ install_apis() {
     install_venv kinto "${API_SERVER[@]}" & jobs+=($!)
     install_npm apis $MIN_NODE_MAJOR "${MOCK[@]}" & jobs+=($!)
     install_archive descriptions "$DESCRIPTIONS" & jobs+=($!)
+    for job in "${jobs[@]}"; do wait "$job" || failed=1; done
+    [ $failed = 0 ] || exit 1
+}
+
+install_openai() {
+    local failed=0 job jobs=()
+    install_npm openai $OPENAI_NODE_MAJOR "${OPENAI_CLIENTS[@]}" "${MODELS[@]}" & jobs+=($!)
+    install_venv python-openai "${PYTHON_OPENAI[@]}" & jobs+=($!)
     for job in "${jobs[@]}"; do wait "$job" || failed=1; done
     [ $failed = 0 ] || exit 1
 }

@@ -176,6 +176,23 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "gatefold-api",
+        &[
+            "rmcp",
+            "clap",
+            "inquire",
+            "comfy-table",
+            "crossterm",
+            "indicatif",
+            "rpassword",
+            "tiktoken-rs",
+            "keyring-core",
+            "gatefold-cli",
+            "gatefold-setup",
+            "gatefold-demo",
+        ],
+    ),
+    (
         "gatefold-setup",
         &[
             "clap",

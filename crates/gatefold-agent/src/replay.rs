@@ -10,8 +10,8 @@ use serde_json::value::to_raw_value;
 use crate::{AgentEvent, AgentRun, RunLimits, Transcript};
 
 /// The words for an agent's events in a journal: how its run began, and all that happened then.
-const BEGIN_KIND: &str = "agent_begin";
-const EVENT_KIND: &str = "agent";
+pub(crate) const BEGIN_KIND: &str = "agent_begin";
+pub(crate) const EVENT_KIND: &str = "agent";
 
 /// The word for turns of a conversation that its client keeps itself, before its run begins.
 const EARLIER_KIND: &str = "agent_earlier";
@@ -24,8 +24,8 @@ const BEGINNING_BYTES: usize = 1024;
 
 /// How a run began. With the runs before it and its events, all that it was is known.
 #[derive(Debug, Serialize, Deserialize)]
-struct RunBeginning {
-    said: Option<UserMessage>,
+pub(crate) struct RunBeginning {
+    pub(crate) said: Option<UserMessage>,
     limits: RunLimits,
 }
 

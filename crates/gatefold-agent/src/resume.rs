@@ -15,8 +15,8 @@ use crate::replay::{self, ReplayError};
 use crate::{AgentEvent, AgentRun, Driver, Effect, RunFault, RunJournal, Spending, Transcript};
 
 /// The words for what drivers note in a journal beside the events of the loop.
-const WAIT_KIND: &str = "agent_wait";
-const RESUME_KIND: &str = "agent_resumed";
+pub(crate) const WAIT_KIND: &str = "agent_wait";
+pub(crate) const RESUME_KIND: &str = "agent_resumed";
 
 const INTERRUPTED: &str = "The call was interrupted before its result came, and may have taken effect. Check that before \
                            you make it again.";

@@ -29,7 +29,7 @@ pub use bodies::{RequestBodies, UnreadBody};
 pub use budget::BudgetShare;
 pub use endpoint::HttpEndpoint;
 pub use refusals::RefusalFormat;
-pub use routes::Routes;
+pub use routes::{Routes, SharedEndpoint};
 pub use securing::HTTPS_ONLY;
 pub use serve::{ServedApp, serve};
 pub use tls::{CertificateAge, ListenerTls, TlsPair, TlsPairError};

@@ -3,14 +3,26 @@
 use std::sync::Arc;
 
 use axum::Router;
+use tokio_util::task::TaskTracker;
 
-use crate::{AuthenticationLayer, Authenticator, RefusalFormat, RequiredCaller};
+use crate::{AuthenticationLayer, Authenticator, RefusalFormat, RequestBodies, RequiredCaller};
+
+/// What added routes share with the endpoint that they are beside. Their handlers find it among a
+/// request's extensions.
+#[derive(Clone)]
+pub struct SharedEndpoint {
+    /// One budget bounds the bodies of all routes.
+    pub bodies: Arc<RequestBodies>,
+    /// The requests that a shutdown waits for.
+    pub requests: TaskTracker,
+}
 
 /// Routes beside those of MCP. A plain router becomes routes that need a principal.
 #[derive(Debug, Clone, Default)]
 pub struct Routes {
     public: Router,
-    principals: Router,
+    /// Each with how those are refused who are not known.
+    principals: Vec<(Router, RefusalFormat)>,
     operators: Router,
 }
 
@@ -31,7 +43,14 @@ impl Routes {
     /// `Extension<Arc<Principal>>`.
     #[must_use]
     pub fn for_principals(self, router: Router) -> Self {
-        Self { principals: self.principals.merge(router), ..self }
+        self.for_principals_in(RefusalFormat::PLAIN, router)
+    }
+
+    /// The same for routes whose clients read refusals in a format of their own.
+    #[must_use]
+    pub fn for_principals_in(mut self, refusals: RefusalFormat, router: Router) -> Self {
+        self.principals.push((router, refusals));
+        self
     }
 
     /// Adds routes that answer those who run the gateway, see [`Authenticator::is_operator`].
@@ -43,14 +62,15 @@ impl Routes {
     /// The routes, each behind what it needs.
     pub fn into_router(self, authenticator: &Arc<dyn Authenticator>) -> Router {
         // A router's own fallback is behind the layer too, unlike with `route_layer`.
-        let behind = |router: Router, required| {
-            let authenticator = authenticator.clone();
-            router.layer(AuthenticationLayer::new(authenticator, required, RefusalFormat::PLAIN))
+        let behind = |router: Router, required, refusals| {
+            router.layer(AuthenticationLayer::new(authenticator.clone(), required, refusals))
         };
-        let principals = behind(self.principals, RequiredCaller::Principal);
-        let operators = behind(self.operators, RequiredCaller::Operator);
+        let operators = behind(self.operators, RequiredCaller::Operator, RefusalFormat::PLAIN);
+        let principals = self.principals.into_iter();
+        let principals = principals
+            .map(|(router, refusals)| behind(router, RequiredCaller::Principal, refusals));
         // The public ones come last: their answer to unknown paths counts, which needs no principal.
-        principals.merge(operators).merge(self.public)
+        principals.fold(operators, Router::merge).merge(self.public)
     }
 }
 
@@ -135,6 +155,23 @@ mod tests {
             "this is for those who run the gateway",
         );
         check(&answer(routes(), Some("root"), "/inside").await, 200, "", "root");
+    }
+
+    #[tokio::test]
+    async fn routes_are_refused_in_the_format_of_their_clients() {
+        let format = RefusalFormat {
+            content_type: "text/html",
+            body: |status, text| format!("{status}: {text}"),
+        };
+        let both =
+            routes().for_principals_in(format, Router::new().route("/other", get(async || "")));
+        check(
+            &answer(both.clone(), None, "/other").await,
+            401,
+            "Name",
+            "401 Unauthorized: say who you are",
+        );
+        check(&answer(both, None, "/own").await, 401, "Name", "say who you are");
     }
 
     #[tokio::test]

@@ -68,7 +68,7 @@ pub use observer::ConnectObserver;
 pub use runs::{
     BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RUN_CRASHES,
     RunConversation, RunHost, RunLife, RunOrigin, RunPiece, RunPosition, RunReport, TakeUpError,
-    cancel_run,
+    cancel_run, owner_of_runs,
 };
 pub use status::{Status, status_routes};
 pub use tls::{TlsError, TlsWarning, examine_tls};

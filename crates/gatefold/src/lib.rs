@@ -28,7 +28,7 @@ pub use app::{
     RunLife, RunOrigin, RunPiece, RunPosition, RunReport, SeenFiles, ShownTo, SignInFault,
     SourceAccounts, Status, TakeUpError, TlsError, TlsWarning, TokenCosts, TokenCounter,
     WatchError, build, cancel_run, container_leftovers, examine_issuers, examine_tls,
-    status_routes,
+    owner_of_runs, status_routes,
 };
 pub use documents::{DocumentError, ReadDocument};
 pub use encoder::EncoderTier;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use axum::Router;
 use gatefold::{App, Environment, OpenAddress, status_routes};
-use gatefold_http::{HttpEndpoint, Routes};
+use gatefold_http::HttpEndpoint;
 use gatefold_mcp::serve_http;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -115,7 +115,7 @@ async fn in_use(listen: SocketAddr) -> anyhow::Error {
     )
 }
 
-/// Serves MCP until `stop` fires and running calls have ended. The status is served too if only
+/// Serves MCP and agents until `stop` fires and running calls have ended. The status is served too if only
 /// this machine can ask for it.
 pub(super) async fn serve_app(
     app: &Arc<App>,
@@ -128,7 +128,8 @@ pub(super) async fn serve_app(
         app.accounts().offer_links();
     }
     let status = if is_loopback { status_routes(app.clone()) } else { Router::new() };
-    let routes = Routes::default().public(status).public(app.admission_routes());
+    let routes = gatefold_api::routes(app.clone(), stop.clone());
+    let routes = routes.public(status).public(app.admission_routes());
     endpoint.connections = endpoint.connections.min(descriptors::connections());
     let served = serve_http(app.server(), listener, endpoint, routes, stop).await;
     served.context("the listener failed")

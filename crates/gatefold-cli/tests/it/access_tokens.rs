@@ -34,7 +34,7 @@ fn guarded() -> Scratch {
 }
 
 /// Creates a token and returns it.
-fn create(scratch: &Scratch, name: &str, more: &[&str]) -> String {
+pub(crate) fn create(scratch: &Scratch, name: &str, more: &[&str]) -> String {
     let args = [&["token", "create", "--name", name, "--for", "ann"], more].concat();
     let run = run(scratch, &args);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
@@ -42,14 +42,16 @@ fn create(scratch: &Scratch, name: &str, more: &[&str]) -> String {
 }
 
 /// Serves, and waits until every source is known.
-async fn serve(scratch: &Scratch) -> Gateway {
+pub(crate) async fn serve(scratch: &Scratch) -> Gateway {
     let gateway = Gateway::serve(scratch).await;
     let are_known = || {
         let status = run(scratch, &["status", "--json"]).json();
         let Some(sources) = status["running"]["sources"].as_array() else { return false };
         let tools = |source: &Value| source["tools"].as_u64().unwrap();
         let all: u64 = sources.iter().map(tools).sum();
-        sources.iter().all(|source| tools(source) > 0) && status["running"]["tools"] == all
+        // Agents that can be called are a tool too.
+        let known = status["running"]["tools"].as_u64().unwrap();
+        sources.iter().all(|source| tools(source) > 0) && known >= all
     };
     assert!(wait_until(LIMIT, are_known).await, "{}", gateway.log());
     gateway

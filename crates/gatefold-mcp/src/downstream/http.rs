@@ -13,7 +13,8 @@ use futures::stream::unfold;
 use gatefold_core::{AgentId, Domain, Principal};
 use gatefold_exchange::{Audience, Scope, UnknownDisclosure};
 use gatefold_http::{
-    AuthenticationLayer, HttpEndpoint, RequestBodies, RequiredCaller, Routes, ServedApp, serve,
+    AuthenticationLayer, HttpEndpoint, RequestBodies, RequiredCaller, Routes, ServedApp,
+    SharedEndpoint, serve,
 };
 use percent_encoding::percent_decode_str;
 use tokio::net::TcpListener;
@@ -64,7 +65,7 @@ struct EndpointState {
     server: Arc<Server>,
     sessions: Arc<Sessions>,
     retention: Retention,
-    bodies: RequestBodies,
+    bodies: Arc<RequestBodies>,
     /// Counts the running requests.
     requests: TaskTracker,
     /// Fires when streams of notices must end.
@@ -74,7 +75,8 @@ struct EndpointState {
 }
 
 /// Serves `/mcp`, `/mcp/source/{domain}`, `/mcp/agent/{agent}` and the additional routes until `shutdown` fires; then
-/// lets running calls finish. All pass the endpoint's authenticator but the routes that are declared public.
+/// lets running calls finish. All pass the endpoint's authenticator but the routes that are declared public. The
+/// handlers of added routes find a [`SharedEndpoint`] among a request's extensions.
 pub async fn serve_http(
     server: Arc<Server>,
     listener: TcpListener,
@@ -86,7 +88,7 @@ pub async fn serve_http(
         sessions: server.sessions.clone(),
         server,
         retention: Retention::for_sessions(endpoint.session_idle),
-        bodies: RequestBodies::new(&endpoint),
+        bodies: Arc::new(RequestBodies::new(&endpoint)),
         requests: TaskTracker::new(),
         end: CancellationToken::new(),
         stopped: CancellationToken::new(),
@@ -94,6 +96,8 @@ pub async fn serve_http(
     let authenticator = endpoint.authenticator.clone();
     let layer = AuthenticationLayer::new(authenticator, RequiredCaller::Principal, REFUSALS);
     let routes = routes.into().into_router(&endpoint.authenticator);
+    let (bodies, requests) = (inner.bodies.clone(), inner.requests.clone());
+    let routes = routes.layer(Extension(SharedEndpoint { bodies, requests }));
     let app = ServedApp {
         router: own_routes(inner.clone()).route_layer(layer).merge(routes),
         refusals: REFUSALS,

@@ -174,7 +174,7 @@ impl TokenGate {
             Presented::Other(token) => self.find_issued(token, request).await?,
         };
         // An agent's token is good where its agent is looked up, and nowhere else.
-        if principal.agent.is_some() && !resource::is_endpoint(path) {
+        if principal.agent.is_some() && !resource::looks_up_agents(path) {
             return Err(Refusal::Faulty(TokenFault::Audience));
         }
         let principal = self.people.in_groups(self.people.bound(principal));

@@ -104,6 +104,15 @@ pub enum BeginRunError {
     Thread(#[from] ReplayError),
 }
 
+/// Whose runs those of a principal are. They outlive its token, unless the token reaches less far than its
+/// person: what it could not call must not be read with it either.
+pub fn owner_of_runs(principal: &Principal) -> DataOwner {
+    match principal.narrowing() {
+        None => DataOwner::lasting(principal),
+        Some(_) => DataOwner::of(principal),
+    }
+}
+
 /// Drives runs. What began one may go: its task belongs to this host.
 pub struct RunHost {
     store: Store,

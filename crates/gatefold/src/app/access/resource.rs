@@ -15,6 +15,9 @@ use url::Url;
 /// Where metadata is, in front of a resource's path (RFC 9728, section 3).
 const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
+/// The paths at which agents are spoken to, of `gatefold-api`.
+const AGENT_FACES: [&str; 3] = ["/v1/chat/completions", "/v1/models", "/api/runs"];
+
 /// The gateway as a protected resource.
 #[derive(Debug, Clone)]
 pub(in crate::app) struct ProtectedResource {
@@ -110,6 +113,14 @@ pub(super) fn is_endpoint(path: &str) -> bool {
     path.strip_prefix("/mcp").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
+/// Whether what is served at a path looks up the agent through which somebody speaks: MCP, and agents over HTTP.
+pub(super) fn looks_up_agents(path: &str) -> bool {
+    let below = |root: &str| {
+        path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    is_endpoint(path) || AGENT_FACES.into_iter().any(below)
+}
+
 /// What a client is told that was not let in at a path. Where somebody issues tokens, that is where the
 /// metadata is, and all scopes at once, so that it does not have to come back for each.
 pub(super) fn challenge(
@@ -166,6 +177,16 @@ mod tests {
             ("/", "/mcp"),
         ] {
             assert_eq!(part_at(path), part, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_agents_token_is_good_only_where_its_agent_is_looked_up() {
+        for path in ["/mcp", "/mcp/agent/a", "/v1/models", "/v1/models/a", "/api/runs/1/events"] {
+            assert!(looks_up_agents(path), "{path}");
+        }
+        for path in ["/", "/status", "/v1", "/v1/modelsx", "/api/run", "/x/mcp"] {
+            assert!(!looks_up_agents(path), "{path}");
         }
     }
 

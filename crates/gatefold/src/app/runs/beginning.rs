@@ -20,7 +20,7 @@ use super::setting::RunSetting;
 use super::tools::HostedTools;
 use super::{
     BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RunConversation,
-    RunHost, RunLife,
+    RunHost, RunLife, owner_of_runs,
 };
 use crate::config::{AgentConfig, Config};
 use crate::models::agent_model;
@@ -43,7 +43,7 @@ pub(super) async fn begin(
     host: &Arc<RunHost>,
     run: NewAgentRun,
 ) -> Result<BegunRun, BeginRunError> {
-    let owner = DataOwner::lasting(&run.principal);
+    let owner = owner_of_runs(&run.principal);
     host.check_room(&owner)?;
     if !fits_journal(&run.message) {
         return Err(BeginRunError::TooLarge);
