@@ -1,7 +1,7 @@
 //! The events of a run, as clients read them. This is a face of its own: a journal keeps more, in a form
 //! that changes with the loop.
 
-use gatefold_agent::{AgentEvent, JournalEntry, Shortage};
+use gatefold_agent::{AgentEvent, Compaction, JournalEntry, Shortage};
 use gatefold_core::Timestamp;
 use gatefold_dispatch::{RunEvent, RunOutcome};
 use gatefold_model::{
@@ -63,6 +63,13 @@ pub(super) enum PublicEvent {
     /// The run cannot go on.
     GivenUp {
         reason: String,
+    },
+    /// The model is shown less of the conversation from now on. All of it is kept.
+    Compacted {
+        /// How many results it finds by their handles alone now.
+        offloaded_results: usize,
+        /// Whether a summary has taken the place of older answers.
+        is_summarized: bool,
     },
     /// Something that is not for clients, so that no number is missing.
     Noted,
@@ -136,6 +143,7 @@ impl PublicEvent {
             Self::LimitReached { .. } => "limit_reached",
             Self::Cancelled => "cancelled",
             Self::GivenUp { .. } => "given_up",
+            Self::Compacted { .. } => "compacted",
             Self::Noted => "noted",
             Self::RunEnded { .. } => "run_ended",
         }
@@ -167,6 +175,11 @@ impl PublicEvent {
             AgentEvent::RanShort { of } => {
                 Self::LimitReached { limit: limit_word(of), reason: of.to_string() }
             }
+            AgentEvent::Compacted { compaction: Compaction { offloads, card } } => {
+                Self::Compacted { offloaded_results: offloads.len(), is_summarized: card.is_some() }
+            }
+            // What follows from it is an event of its own.
+            AgentEvent::Overflowed { .. } => Self::Noted,
             AgentEvent::Cancelled => Self::Cancelled,
             AgentEvent::GivenUp { reason } => Self::GivenUp { reason },
         }

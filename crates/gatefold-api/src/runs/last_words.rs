@@ -37,7 +37,9 @@ pub(super) async fn read(
             }
             AgentEvent::RanShort { of } => words.reason = Some(of.to_string()),
             AgentEvent::Cancelled => words.reason = Some("it was cancelled".to_owned()),
-            AgentEvent::Returned { .. } => {}
+            AgentEvent::Returned { .. }
+            | AgentEvent::Overflowed { .. }
+            | AgentEvent::Compacted { .. } => {}
         }
     }
     Ok(words)
