@@ -183,24 +183,24 @@ impl Counter {
         });
         texts.map(|text| *self.0.entry(text).or_insert_with_key(|text| token_bound(text))).sum()
     }
+}
 
-    /// What the same answers would have taken if each prompt had had all that was said before.
-    fn tokens_of_whole(&mut self, api: Api, history: &History, offer: &ToolOffer) -> usize {
-        let mut history = history.clone();
-        history.say(UserMessage::text("And?").unwrap());
-        let sent = encode(api, &history, &offer.tools);
-        let mut before = token_bound(&offer.instructions);
-        before += sent.tools.iter().map(|tool| token_bound(tool)).sum::<usize>();
-        let messages: Vec<Value> = serde_json::from_str(&sent.messages).unwrap();
-        let mut all = 0;
-        for message in messages {
-            if message["role"] == "assistant" {
-                all += before;
-            }
-            before += token_bound(&message.to_string());
+/// What the same answers would have taken if each prompt had had all that was said before.
+fn tokens_of_whole(api: Api, history: &History, offer: &ToolOffer) -> usize {
+    let mut history = history.clone();
+    history.say(UserMessage::text("And?").unwrap());
+    let sent = encode(api, &history, &offer.tools);
+    let mut before = token_bound(&offer.instructions);
+    before += sent.tools.iter().map(|tool| token_bound(tool)).sum::<usize>();
+    let messages: Vec<Value> = serde_json::from_str(&sent.messages).unwrap();
+    let mut all = 0;
+    for message in messages {
+        if message["role"] == "assistant" {
+            all += before;
         }
-        all
+        before += token_bound(&message.to_string());
     }
+    all
 }
 
 fn limits(context_tokens: u64, tools: &Depots) -> RunLimits {
@@ -231,7 +231,7 @@ async fn two_hundred_turns_fit_into_a_small_window_and_what_was_said_is_still_fo
         let mut counter = Counter::default();
         let tokens: usize = sent.iter().map(|body| counter.tokens(body)).sum();
         let longest = sent.iter().map(|body| counter.tokens(body)).max().unwrap();
-        let whole_tokens = counter.tokens_of_whole(api, kept.history(), &tools.offer);
+        let whole_tokens = tokens_of_whole(api, kept.history(), &tools.offer);
         let share = tokens * 1000 / whole_tokens;
 
         let last = sent.iter().rev().find(|body| body.contains("depot number 199")).unwrap();
