@@ -4,7 +4,7 @@
 //! results of older rounds are offloaded. If that is not enough, the older rounds go whole, and a work card stands for
 //! them. The newest results, which the model has not read yet, are offloaded only if nothing else makes room.
 
-use gatefold_model::{ToolResult, Turn};
+use gatefold_model::{Round, ToolResult, Turn};
 
 use crate::card::{offload, write_card};
 use crate::context::{Compaction, ResultPlace, ShownSize, Transcript, is_note, rounds};
@@ -167,7 +167,7 @@ fn offloadable(transcript: &Transcript, begin: usize, end: usize) -> Vec<ResultP
     let is_long = |result: &ToolResult| result_bytes(result) > OFFLOADED_BYTES;
     let turns = begin..end.max(begin);
     let places = turns.flat_map(|turn| {
-        let results = rounds(&transcript.turns()[turn..=turn]).flat_map(|round| round.results());
+        let results = rounds(&transcript.turns()[turn..=turn]).flat_map(Round::results);
         let long = results.enumerate().filter(|(_, result)| is_long(result));
         long.map(move |(call, _)| ResultPlace { turn, call }).collect::<Vec<_>>()
     });

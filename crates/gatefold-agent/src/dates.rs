@@ -59,13 +59,11 @@ mod tests {
     use super::*;
 
     fn texts(message: &UserMessage) -> Vec<&str> {
-        let text = |part: &'_ UserPart| matches!(part, UserPart::Text(_));
-        let parts = message.parts().iter().filter(|part| text(part));
-        parts
-            .filter_map(
-                |part| if let UserPart::Text(text) = part { Some(text.as_str()) } else { None },
-            )
-            .collect()
+        let texts = message.parts().iter().map(|part| match part {
+            UserPart::Text(text) => text.as_str(),
+            UserPart::Image(_) => "[image]",
+        });
+        texts.collect()
     }
 
     #[test]

@@ -22,12 +22,12 @@ use crate::driven::{client, client_of};
 
 /// Words without a meaning, the same for the same number.
 fn chatter(number: usize, words: usize) -> String {
-    let mut state = number as u64 * 2_654_435_761 + 1;
+    let mut state = u64::try_from(number).unwrap() * 2_654_435_761 + 1;
     let word = |_| {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ["ship", "tariff", "meadow", "copper", "window", "ledger", "harbour", "signal"]
-            [(state >> 61) as usize]
+            [usize::try_from(state >> 61).unwrap()]
     };
     (0..words).map(word).collect::<Vec<_>>().join(" ")
 }
@@ -80,7 +80,8 @@ impl AgentTools for Depots {
 
     fn call<'a>(&'a self, request: &'a ToolCall, _: &'a Budget) -> BoxFuture<'a, ToolResult> {
         let CallArguments::Object(json) = &request.arguments else { panic!("{request:?}") };
-        let turn = json.read::<Value>().unwrap()["depot"].as_u64().unwrap() as usize;
+        let turn =
+            usize::try_from(json.read::<Value>().unwrap()["depot"].as_u64().unwrap()).unwrap();
         let (before, after) =
             (chatter(turn, self.result_words / 2), chatter(turn + 7, self.result_words / 2));
         let text = format!("{before} {} {after}", fact_at(turn, 1));
@@ -182,24 +183,24 @@ impl Counter {
         });
         texts.map(|text| *self.0.entry(text).or_insert_with_key(|text| token_bound(text))).sum()
     }
+}
 
-    /// What the same answers would have taken if each prompt had had all that was said before.
-    fn tokens_of_whole(&mut self, api: Api, history: &History, offer: &ToolOffer) -> usize {
-        let mut history = history.clone();
-        history.say(UserMessage::text("And?").unwrap());
-        let sent = encode(api, &history, &offer.tools);
-        let mut before = token_bound(&offer.instructions);
-        before += sent.tools.iter().map(|tool| token_bound(tool)).sum::<usize>();
-        let messages: Vec<Value> = serde_json::from_str(&sent.messages).unwrap();
-        let mut all = 0;
-        for message in messages {
-            if message["role"] == "assistant" {
-                all += before;
-            }
-            before += token_bound(&message.to_string());
+/// What the same answers would have taken if each prompt had had all that was said before.
+fn tokens_of_whole(api: Api, history: &History, offer: &ToolOffer) -> usize {
+    let mut history = history.clone();
+    history.say(UserMessage::text("And?").unwrap());
+    let sent = encode(api, &history, &offer.tools);
+    let mut before = token_bound(&offer.instructions);
+    before += sent.tools.iter().map(|tool| token_bound(tool)).sum::<usize>();
+    let messages: Vec<Value> = serde_json::from_str(&sent.messages).unwrap();
+    let mut all = 0;
+    for message in messages {
+        if message["role"] == "assistant" {
+            all += before;
         }
-        all
+        before += token_bound(&message.to_string());
     }
+    all
 }
 
 fn limits(context_tokens: u64, tools: &Depots) -> RunLimits {
@@ -230,8 +231,8 @@ async fn two_hundred_turns_fit_into_a_small_window_and_what_was_said_is_still_fo
         let mut counter = Counter::default();
         let tokens: usize = sent.iter().map(|body| counter.tokens(body)).sum();
         let longest = sent.iter().map(|body| counter.tokens(body)).max().unwrap();
-        let whole_tokens = counter.tokens_of_whole(api, kept.history(), &tools.offer);
-        let share = tokens as f64 / whole_tokens as f64;
+        let whole_tokens = tokens_of_whole(api, kept.history(), &tools.offer);
+        let share = tokens * 1000 / whole_tokens;
 
         let last = sent.iter().rev().find(|body| body.contains("depot number 199")).unwrap();
         let past = tools.past.lock().unwrap().clone().unwrap();
@@ -242,14 +243,14 @@ async fn two_hundred_turns_fit_into_a_small_window_and_what_was_said_is_still_fo
             |fact: &&String| last.contains(*fact) || texts.iter().any(|text| text.contains(*fact));
         let found = facts.iter().filter(known).count();
         eprintln!(
-            "{api}: {tokens} of {whole_tokens} input tokens ({share:.3}) in {} requests, the longest of {longest}; {offloads} \
+            "{api}: {tokens} of {whole_tokens} input tokens ({share} of 1000) in {} requests, the longest of {longest}; {offloads} \
              batches, {cards} cards; of {} facts {verbatim} are in the last prompt and {} more behind its {} handles",
             sent.len(),
             facts.len(),
             found - verbatim,
             texts.len(),
         );
-        assert!(share <= 0.4, "{share}");
+        assert!(share <= 400, "{share}");
         assert!(longest < 32_768, "{longest}");
         assert_eq!(facts.len(), 50);
         assert!(found * 100 >= facts.len() * 95, "{found}");
@@ -283,22 +284,22 @@ async fn nearly_all_of_a_prompt_repeats_the_one_before_it() {
             }
             // The pair 0 is of the turns 1 and 2.
             if (5..=40).contains(&(number + 2)) {
-                shares.push(repeated as f64 / all as f64);
+                shares.push(repeated * 100_000 / all);
                 grown.push(part(after, "messages").len() - part(before, "messages").len());
             }
         }
         assert_eq!(shares.len(), 36);
-        let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+        let mean = shares.iter().sum::<usize>() / shares.len();
         let growth = grown.iter().sum::<usize>() / grown.len();
         let mut counter = Counter::default();
         let first = counter.tokens(&sent[0]);
         let last = counter.tokens(sent.iter().step_by(2).nth(40).unwrap());
         eprintln!(
-            "{api}: {mean:.4} of the bytes of the turns 5 to 40 repeat the turn before; a turn adds {growth} bytes, {} \
+            "{api}: {mean} of 100,000 bytes of the turns 5 to 40 repeat the turn before; a turn adds {growth} bytes, {} \
              tokens; the first prompt has {first} tokens",
             (last - first) / 40
         );
-        assert!(mean >= 0.97, "{mean}");
+        assert!(mean >= 97_000, "{mean}");
     }
 }
 

@@ -40,8 +40,8 @@ fn looking(prompt: &Prompt) -> Move {
             )
         }
         (said, true) if said.contains("What was first?") => {
-            let told = prompt.told();
-            Move::say(&format!("I read: {}", told.last().unwrap()))
+            let messages = prompt.whole()["messages"].as_array().unwrap();
+            Move::say(&format!("I read: {}", messages.last().unwrap()["content"]))
         }
         (said, false) if said.contains("Peek") => {
             Move::call("results__read_result", &json!({ "handle": "past-3" }))
