@@ -198,7 +198,8 @@ impl<'a> Driver<'a> {
             journal.append(vec![replay::beginning(conversation.turns(), &limits)]).await?;
         }
         let (run, effects) = AgentRun::begin(conversation, limits);
-        self.go_on(RunProgress { run, effects: effects.into(), deadline, budget }).await
+        let effects = effects.into();
+        Box::pin(self.go_on(RunProgress { run, effects, deadline, budget })).await
     }
 
     pub(crate) async fn go_on(&self, progress: RunProgress) -> Result<AgentRun, RunFault> {
@@ -217,14 +218,14 @@ impl<'a> Driver<'a> {
                     }
                     // It is the only effect of its step, and no call is under way.
                     Effect::Ask(tools) => {
-                        let asked = self.ask(&run, tools, &budget);
+                        let asked = Box::pin(self.ask(&run, tools, &budget));
                         let Some(asked) = self.pause.run_until_cancelled(asked).await else {
                             return Ok(run);
                         };
                         event = Some(asked?);
                     }
                     Effect::Compact(step) => {
-                        let compacted = self.compact_step(&run, &step, &budget);
+                        let compacted = Box::pin(self.compact_step(&run, &step, &budget));
                         let Some(compacted) = self.pause.run_until_cancelled(compacted).await
                         else {
                             return Ok(run);

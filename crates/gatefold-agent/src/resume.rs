@@ -157,7 +157,7 @@ impl Driver<'_> {
             let result = ToolResult::error(text);
             effects.extend(self.take(&mut run, AgentEvent::Returned { call, result }).await?);
         }
-        self.go_on(RunProgress { run, effects, deadline, budget }).await
+        Box::pin(self.go_on(RunProgress { run, effects, deadline, budget })).await
     }
 
     async fn plan(&self, kept: &KeptRun, call: usize, request: &ToolCall) -> CallPlan {

@@ -54,7 +54,8 @@ fn looking(prompt: &Prompt) -> Move {
 
 /// A script's lines: so many questions, and what follows.
 fn lines(questions: usize, more: &str) -> String {
-    let asked: String = (1..=questions).map(|number| format!("Look {number}\n")).collect();
+    let asked: Vec<_> = (1..=questions).map(|number| format!("Look {number}\n")).collect();
+    let asked = asked.concat();
     asked + more
 }
 

@@ -311,7 +311,8 @@ async fn a_run_that_fails_is_an_error_that_clients_do_not_repeat() {
 #[tokio::test]
 async fn a_slow_reader_of_a_stream_misses_nothing_and_reads_nothing_twice() {
     const PIECES: usize = 20_000;
-    let text: String = (0..PIECES).map(|number| format!("{number:06} ")).collect();
+    let text: Vec<_> = (0..PIECES).map(|number| format!("{number:06} ")).collect();
+    let text = text.concat();
     let said = text.clone();
     let model = ScriptedModel::start(move |_| {
         Move::Turn(ModelTurn { text: said.clone(), piece_chars: 7, ..ModelTurn::default() })

@@ -125,7 +125,7 @@ impl Answer {
             let line = line.trim_end();
             match line.split_once(": ") {
                 Some(("id", id)) => event.id = Some(id.parse().unwrap()),
-                Some(("event", name)) => event.name = name.to_owned(),
+                Some(("event", name)) => name.clone_into(&mut event.name),
                 Some(("data", data)) => event.data.push_str(data),
                 _ if line.is_empty() && event != SentEvent::default() => return Some(event),
                 _ => {}

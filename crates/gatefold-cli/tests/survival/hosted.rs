@@ -47,7 +47,6 @@ async fn begin(directory: &Path, message: &str) {
         life: RunLife::Lasting,
     });
     let run = begun.await.unwrap().run;
-    eprintln!("begun {}", run.id());
-    eprintln!("done {:?}", run.done().await.position);
+    run.done().await;
     app.close().await;
 }

@@ -82,8 +82,8 @@ impl Ledger {
         calls.map(|one| call(&one.message)).collect()
     }
 
-    /// Checks the ledger of a run that has ended. Returns of how many calls the model was told that they may have taken
-    /// effect.
+    /// Checks the ledger of a run that has ended: no payment is there twice, and the model was told of each call that it
+    /// lacks. Returns of how many it was told.
     pub(crate) fn check(&self, seed: u64) -> usize {
         let mut times: HashMap<(String, u64), usize> = HashMap::new();
         for call in self.calls() {
@@ -98,7 +98,7 @@ impl Ledger {
                 0 => missing += 1,
                 1 => {}
                 many => {
-                    assert_eq!(tool, "look", "seed {seed}: call {number} was made {many} times")
+                    assert_eq!(tool, "look", "seed {seed}: call {number} was made {many} times");
                 }
             }
         }

@@ -18,7 +18,7 @@ async fn pending(scratch: &Scratch) -> String {
     let mut id = String::new();
     let is_there = wait_until(LIMIT, || {
         let listed = run(scratch, &["approvals", "list", "--json"]).json();
-        id = listed["approvals"][0]["id"].as_str().unwrap_or_default().to_owned();
+        listed["approvals"][0]["id"].as_str().unwrap_or_default().clone_into(&mut id);
         !id.is_empty()
     });
     assert!(is_there.await, "nothing waits");

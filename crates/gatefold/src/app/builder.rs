@@ -161,13 +161,7 @@ impl AppBuilder {
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
             loop_tools: LoopTools::default(),
-            runs: RunHost::new(
-                store.clone(),
-                exchange.clone(),
-                people.clone(),
-                clock.clone(),
-                approvals,
-            ),
+            runs: RunHost::new(&store, &exchange, &people, &clock, approvals),
             dispatcher,
             exchange,
             disclosures: own,
@@ -188,11 +182,10 @@ impl AppBuilder {
         };
         // Boxed because the futures that wait for it are moved as a whole.
         Box::pin(app.apply(config)).await?;
-        if let Err(error) = app.exchange.recollect(&Principal::local().tenant()).await {
-            tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
-        }
+        recollect(&app.exchange).await;
         Ok(app)
     }
+
     /// What runs callers' programs and statements.
     fn workers(&self) -> WorkerPool {
         let program = self.worker.clone().or_else(crate::worker::this_program);
@@ -200,6 +193,13 @@ impl AppBuilder {
             memory: self.config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
             ..WorkerSettings::new(program)
         })
+    }
+}
+
+/// Has searches use what was learnt from use before.
+async fn recollect(exchange: &Exchange) {
+    if let Err(error) = exchange.recollect(&Principal::local().tenant()).await {
+        tracing::warn!(%error, "what was learnt from use could not be read; searches go without");
     }
 }
 

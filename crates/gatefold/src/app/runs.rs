@@ -130,17 +130,17 @@ pub struct RunHost {
 
 impl RunHost {
     pub(super) fn new(
-        store: Store,
-        exchange: Arc<Exchange>,
-        people: Arc<ConfiguredPeople>,
-        clock: Arc<dyn Clock>,
+        store: &Store,
+        exchange: &Arc<Exchange>,
+        people: &Arc<ConfiguredPeople>,
+        clock: &Arc<dyn Clock>,
         approvals: Arc<dyn Approvals>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            store,
-            exchange,
-            people,
-            clock,
+            store: store.clone(),
+            exchange: exchange.clone(),
+            people: people.clone(),
+            clock: clock.clone(),
             approvals,
             config: ArcSwap::default(),
             live: Mutex::default(),

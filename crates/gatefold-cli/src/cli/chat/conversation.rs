@@ -138,13 +138,12 @@ impl Conversation {
         message: &UserMessage,
     ) -> anyhow::Result<(RunId, RunJournal)> {
         let (id, store, owner) = (self.app.next_run_id(), self.app.store(), self.owner);
-        let thread = match self.thread {
-            Some(thread) => thread,
-            None => {
-                let (id, title, agent) = (ThreadId::of(id), title(message), self.agent.clone());
-                store.begin_thread(NewThread { id, owner, title, agent }).await?;
-                *self.thread.insert(id)
-            }
+        let thread = if let Some(thread) = self.thread {
+            thread
+        } else {
+            let (id, title, agent) = (ThreadId::of(id), title(message), self.agent.clone());
+            store.begin_thread(NewThread { id, owner, title, agent }).await?;
+            *self.thread.insert(id)
         };
         self.begin_run_of(thread, id).await
     }

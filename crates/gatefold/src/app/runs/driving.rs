@@ -6,7 +6,7 @@ use gatefold_agent::{
     AgentRun, Driver, KeptRun, ModelMeter, RunFault, RunLimits, Spending, Transcript,
 };
 use gatefold_core::ApprovalId;
-use gatefold_dispatch::{ModelLedger, UseOrigin};
+use gatefold_dispatch::{Journal as _, ModelLedger, RunOutcome, UseOrigin};
 
 use super::RunHost;
 use super::beginning::PreparedRun;
@@ -30,7 +30,7 @@ impl RunHost {
         let host = self.clone();
         self.tasks.spawn(async move {
             let driver = host.driver(&state, &prepared);
-            let driving = async {
+            let work = async {
                 match run {
                     DrivenRun::New(conversation, limits) => {
                         driver.drive(conversation, limits).await
@@ -38,8 +38,8 @@ impl RunHost {
                     DrivenRun::Kept(run, spent) => driver.resume(*run, spent).await,
                 }
             };
-            let driven = state.abandon.run_until_cancelled(driving).await;
-            host.finish(&state, driven).await;
+            let run = state.abandon.run_until_cancelled(work).await;
+            host.finish(&state, run).await;
         });
     }
 
@@ -71,20 +71,22 @@ impl RunHost {
             Some(Err(error)) => {
                 let reason = gatefold_core::with_causes(&error);
                 tracing::error!(run = %id, error = reason, "a run could not go on");
+                // What its journal cannot take now, it would not take the next time either. Where nothing can be
+                // written at all, or another process has the run, this changes nothing.
+                let _ = self.store.end(id, state.journal.last(), RunOutcome::Failed).await;
             }
             Some(Ok(run)) => {
                 report.answer = run.answer();
-                report.position = match run.end_state() {
-                    Some(end) => RunPosition::Ended(end.clone()),
-                    None => {
-                        let waiting = state.waiting();
-                        self.release(state, &waiting).await;
-                        // It was paused if it waits for nothing.
-                        if waiting.is_empty() {
-                            RunPosition::Interrupted
-                        } else {
-                            RunPosition::Waiting(waiting)
-                        }
+                report.position = if let Some(end) = run.end_state() {
+                    RunPosition::Ended(end.clone())
+                } else {
+                    let waiting = state.waiting();
+                    self.release(state, &waiting).await;
+                    // It was paused if it waits for nothing.
+                    if waiting.is_empty() {
+                        RunPosition::Interrupted
+                    } else {
+                        RunPosition::Waiting(waiting)
                     }
                 };
             }

@@ -126,7 +126,7 @@ impl LiveState {
         let report = watch::Sender::new(None);
         let waiting = Mutex::default();
         let state =
-            Self { id, owner, thread, journal, pieces, token, waiting, cancel, abandon, report };
+            Self { id, owner, thread, journal, pieces, cancel, token, waiting, abandon, report };
         (state, first)
     }
 
