@@ -29,6 +29,11 @@ pub(crate) fn with_date(message: UserMessage, earlier: &[Turn], now: Timestamp) 
     UserMessage::new(parts).expect("it has the date")
 }
 
+/// The parts of a message that its person said, without the day.
+pub fn said_parts(message: &UserMessage) -> impl Iterator<Item = &UserPart> {
+    message.parts().iter().filter(|part| date_of(part).is_none())
+}
+
 /// Whether a text is such a date, and nothing that the person said.
 pub(crate) fn is_date(text: &str) -> bool {
     let date = text.strip_prefix(BEGIN).and_then(|rest| rest.strip_suffix(END));

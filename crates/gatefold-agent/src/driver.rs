@@ -98,6 +98,13 @@ impl RunWatcher for () {}
 #[error("the run's journal cannot be written")]
 pub struct RunFault(#[from] JournalError);
 
+impl RunFault {
+    /// Whether the journal will not take later what it does not take now.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self.0, JournalError::TooManyEvents | JournalError::TooLargeEvent)
+    }
+}
+
 impl RunJournal {
     /// The journal of a run that has begun there and has no events so far.
     pub fn new(journal: Arc<dyn Journal>, run: RunId) -> Self {
@@ -107,6 +114,10 @@ impl RunJournal {
     /// The same of a run whose last event has this number.
     pub fn behind(journal: Arc<dyn Journal>, run: RunId, last: u64) -> Self {
         Self { journal, run, last: Arc::new(AtomicU64::new(last)) }
+    }
+
+    pub fn id(&self) -> RunId {
+        self.run
     }
 
     /// The number of the last event that was written.

@@ -27,6 +27,10 @@ const BEGINNING_BYTES: usize = 1024;
 pub(crate) struct RunBeginning {
     pub(crate) said: Option<UserMessage>,
     limits: RunLimits,
+    /// How many turns there were, with what is said. Of a run that others of its thread overlapped, the conversation
+    /// has more now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<usize>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -53,13 +57,13 @@ pub fn earlier_events(turns: &[Turn]) -> Option<Vec<NewRunEvent>> {
     events.iter().all(fits).then_some(events)
 }
 
-/// The event that the journal of a run begins with that answers the end of a conversation.
+/// The event that the journal of a run begins with. Of one that answers nothing, the conversation ends with an answer.
 pub(crate) fn beginning(turns: &[Turn], limits: &RunLimits) -> NewRunEvent {
     let said = match turns.last() {
         Some(Turn::User(message)) => Some(message.clone()),
         _ => None,
     };
-    let beginning = RunBeginning { said, limits: limits.clone() };
+    let beginning = RunBeginning { said, limits: limits.clone(), turns: Some(turns.len()) };
     let event = write_event(BEGIN_KIND, &beginning);
     let bytes = event.json.get().len();
     if bytes <= RUN_EVENT_BYTES {
@@ -102,7 +106,9 @@ pub async fn replay_run(
     let (before, replayed) = read_run(journal, owner, run, before, |_| Ok(())).await?;
     // One that stopped before it wrote anything said nothing.
     let Some(mut replayed) = replayed else { return Ok(before) };
-    replayed.step(AgentEvent::Cancelled);
+    if replayed.end_state().is_none() {
+        replayed.leave_open();
+    }
     Ok(Some(replayed.into_transcript()))
 }
 
@@ -115,7 +121,7 @@ pub(crate) async fn read_run(
     mut note: impl FnMut(&RunEvent) -> serde_json::Result<()>,
 ) -> Result<(Option<Transcript>, Option<AgentRun>), ReplayError> {
     let mut replayed: Option<AgentRun> = None;
-    let (mut last, mut earlier) = (0, Vec::<Turn>::new());
+    let (mut last, mut earlier, mut is_displaced) = (0, Vec::<Turn>::new(), false);
     let unreadable = |source| ReplayError::Unreadable { run, source };
     loop {
         let page = journal.events(owner, run, last, PAGE).await?;
@@ -125,7 +131,7 @@ pub(crate) async fn read_run(
             note(event).map_err(unreadable)?;
             match (kind.as_str(), &mut replayed) {
                 (BEGIN_KIND, None) => {
-                    let RunBeginning { said, limits } =
+                    let RunBeginning { said, limits, turns } =
                         serde_json::from_str(json.get()).map_err(unreadable)?;
                     if !earlier.is_empty() {
                         let sent = History::try_from(std::mem::take(&mut earlier));
@@ -133,10 +139,15 @@ pub(crate) async fn read_run(
                     }
                     let conversation = say_next(before.take(), said);
                     let conversation = conversation.ok_or(ReplayError::NotWhole { run })?;
+                    is_displaced = turns.is_some_and(|turns| turns != conversation.turns().len());
                     replayed = Some(AgentRun::begin(conversation, limits).0);
                 }
                 (EVENT_KIND, Some(replayed)) => {
-                    replayed.step(serde_json::from_str(json.get()).map_err(unreadable)?);
+                    let event = serde_json::from_str(json.get()).map_err(unreadable)?;
+                    // It decided on turns by their number, and others have these numbers now.
+                    if !(is_displaced && matches!(event, AgentEvent::Compacted { .. })) {
+                        replayed.step(event);
+                    }
                 }
                 (EARLIER_KIND, None) => {
                     earlier.push(serde_json::from_str(json.get()).map_err(unreadable)?);

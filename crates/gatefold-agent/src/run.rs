@@ -22,6 +22,8 @@ const EMPTY_ANSWERS: u32 = 1;
 const EMPTY_RESULT: &str = "The call succeeded. Its result is empty.";
 const EMPTY_ERROR: &str = "The call failed, and nothing says why.";
 const CANCELLED: &str = "The call was cancelled.";
+const STILL_OPEN: &str = "There is no result yet: the call is under way, waits for a person's approval, or was \
+                          interrupted. It may still take effect, so do not make it again before you know.";
 
 /// One run of an agent: from a request to the model's answer.
 ///
@@ -197,6 +199,14 @@ impl AgentRun {
         }
     }
 
+    /// What the run answers, if somebody said anything.
+    pub fn request(&self) -> Option<&UserMessage> {
+        match self.transcript.turns()[..self.began_with].last() {
+            Some(Turn::User(message)) => Some(message),
+            _ => None,
+        }
+    }
+
     /// The text of the model's last answer in this run.
     pub fn answer(&self) -> Option<String> {
         let mut turns = self.transcript.turns()[self.began_with..].iter().rev();
@@ -204,6 +214,12 @@ impl AgentRun {
             Turn::Round(round) => Some(round.said().text()),
             Turn::User(_) => None,
         })
+    }
+
+    /// Leaves the run as one that goes on elsewhere, or may: its calls without a result are said to be open.
+    pub(crate) fn leave_open(&mut self) {
+        self.close_calls(STILL_OPEN);
+        self.phase = Phase::Ended(RunEnd::Cancelled);
     }
 
     fn take_answer(&mut self, answer: ModelAnswer, tools: ToolUse) -> Vec<Effect> {
@@ -437,19 +453,21 @@ impl AgentRun {
 
     /// Ends the run. Calls that are under way get a result, so that the history stays whole.
     fn cancel(&mut self, end: RunEnd) -> Vec<Effect> {
-        match &mut self.phase {
-            Phase::Ended(_) => return Vec::new(),
-            Phase::Asking(_) | Phase::Compacting => {}
-            Phase::Calling(calls) => {
-                let (said, results) = (calls.said.clone(), std::mem::take(&mut calls.results));
-                let results = results.into_iter();
-                let results =
-                    results.map(|result| result.unwrap_or_else(|| ToolResult::error(CANCELLED)));
-                let results = results.collect();
-                self.push(said, results);
-            }
+        if matches!(self.phase, Phase::Ended(_)) {
+            return Vec::new();
         }
+        self.close_calls(CANCELLED);
         self.end(end)
+    }
+
+    /// Gives the calls that are under way this result.
+    fn close_calls(&mut self, text: &str) {
+        let Phase::Calling(calls) = &mut self.phase else { return };
+        let (said, results) = (calls.said.clone(), std::mem::take(&mut calls.results));
+        let results = results.into_iter();
+        let results = results.map(|result| result.unwrap_or_else(|| ToolResult::error(text)));
+        let results = results.collect();
+        self.push(said, results);
     }
 
     fn end(&mut self, end: RunEnd) -> Vec<Effect> {

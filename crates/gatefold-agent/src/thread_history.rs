@@ -1,7 +1,7 @@
 //! What was said in a thread, run after run.
 
 use gatefold_dispatch::{DataOwner, Journal, RunId};
-use gatefold_model::Turn;
+use gatefold_model::{Turn, UserMessage, UserPart};
 
 use crate::Transcript;
 use crate::replay::{ReplayError, replay_run};
@@ -50,4 +50,13 @@ fn turns_of(transcript: Option<&Transcript>) -> &[Turn] {
 /// Whether a model said anything from that turn on.
 pub fn is_answered(transcript: Option<&Transcript>, at: usize) -> bool {
     turns_of(transcript).iter().skip(at).any(|turn| matches!(turn, Turn::Round(_)))
+}
+
+/// What a thread is called after what was said first in it: the first line.
+pub fn thread_title(message: &UserMessage) -> String {
+    let text = message.parts().iter().find_map(|part| match part {
+        UserPart::Text(text) => text.lines().map(str::trim).find(|line| !line.is_empty()),
+        UserPart::Image(_) => None,
+    });
+    text.unwrap_or("an image").to_owned()
 }

@@ -68,6 +68,7 @@ impl SurfaceTools {
     /// Whether a call that may have been made already can be made again without harm: it only looks something up, or
     /// the tool that it leads to says so.
     pub async fn is_repeatable(&self, request: &ToolCall) -> bool {
+        // Neither was ever made.
         let CallArguments::Object(arguments) = &request.arguments else { return true };
         let Ok(name) = ToolName::parse(&self.tool_of(&request.name)) else { return true };
         match self.turn(None).await {

@@ -12,7 +12,7 @@ use gatefold::{
     BeginRunError, NewAgentRun, RunConversation, RunLife, RunOrigin, TakeUpError, owner_of_runs,
 };
 use gatefold_core::{AgentId, Principal};
-use gatefold_dispatch::{DataOwner, Journal as _, Run, RunId, RunPhase, ThreadId};
+use gatefold_dispatch::{DataOwner, Journal as _, Run, RunId, RunPhase, ThreadId, Threads as _};
 use gatefold_http::SharedEndpoint;
 use gatefold_model::UserMessage;
 use http::header::LOCATION;
@@ -41,7 +41,7 @@ const BUSY_SECONDS: u64 = 5;
 pub(crate) fn router(api: Api) -> Router {
     Router::new()
         .route("/api/runs", post(begin).get(list))
-        .route("/api/runs/{id}", get(show))
+        .route("/api/runs/{id}", get(show).delete(delete))
         .route("/api/runs/{id}/events", get(events))
         .route("/api/runs/{id}/cancel", post(cancel))
         .with_state(api)
@@ -153,6 +153,7 @@ fn refuse(error: &BeginRunError) -> Problem {
         BeginRunError::UnknownAgent(_) => of(StatusCode::NOT_FOUND, "unknown_agent"),
         BeginRunError::UnknownThread(_) => unknown_thread(),
         BeginRunError::OtherAgent { .. } => of(StatusCode::CONFLICT, "other_agent"),
+        BeginRunError::ThreadBusy { .. } => of(StatusCode::CONFLICT, "thread_busy"),
         BeginRunError::Model(gatefold::ModelChoiceError::Unknown { name, .. }) => {
             let detail = format!("there is no model `{name}`");
             Problem::new(StatusCode::NOT_FOUND, "unknown_model", detail)
@@ -219,6 +220,22 @@ async fn events(
     let owner = owner_of_runs(&principal);
     let run = find(&api, &owner, read_id(&id)?).await?;
     following::answer(&api, owner, &run, &query, &headers).await
+}
+
+async fn delete(
+    State(api): State<Api>,
+    Extension(principal): Extension<Arc<Principal>>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, Problem> {
+    let owner = owner_of_runs(&principal);
+    let run = find(&api, &owner, read_id(&id)?).await?;
+    if run.end.is_none() {
+        let text = "the run has not ended; cancel it first";
+        return Err(Problem::new(StatusCode::CONFLICT, "run_active", text));
+    }
+    let deleted = api.app.store().delete_run(&owner, run.id).await;
+    deleted.map_err(|error| Problem::internal(&error))?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 async fn cancel(

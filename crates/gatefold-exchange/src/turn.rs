@@ -237,7 +237,12 @@ impl Turn {
     /// Whether a call of one of the surface's tools may be made twice without harm: it only looks something up, or the
     /// tool that it leads to says so.
     pub async fn is_repeatable(&self, name: &ToolName, arguments: &RawValue) -> bool {
-        let Ok(Step::Call(request)) = self.interpret(name, arguments).await else { return true };
+        let request = match self.interpret(name, arguments).await {
+            Ok(Step::Call(request)) => request,
+            Ok(_) => return true,
+            // The tool may be gone only for now, and the call was made while it was there.
+            Err(_) => return false,
+        };
         match &*request.operation {
             Operation::Tool { name, .. } => {
                 let named = request.entry.as_ref().and_then(|entry| self.view().tool_of(entry));

@@ -1,12 +1,13 @@
 //! Runs of agents: each is its person's own. The operator's are the local user's.
 
 use gatefold::TakeUpError;
-use gatefold_agent::{KeptRun, RunEnd};
+use gatefold_agent::{AgentRun, KeptRun, ReplayError, RunEnd, said_parts};
 use gatefold_core::{Cost, Timestamp};
 use gatefold_dispatch::{
-    Journal as _, JournalError, Run, RunEvent, RunId, RunKind, RunOutcome, RunPhase, UtcDay,
+    Journal as _, JournalError, Run, RunEvent, RunId, RunKind, RunOutcome, RunPhase, Threads as _,
+    UtcDay,
 };
-use gatefold_model::{Turn, UserPart};
+use gatefold_model::{UserMessage, UserPart};
 use gatefold_store::{CostGroup, ModelUsage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -144,13 +145,17 @@ impl StateOperations {
     /// One of them, by its id or the last digits of it.
     pub async fn run(&self, id: &str) -> Result<RunDetails, OperationError> {
         let run = self.find_run(id).await?;
-        let kept = KeptRun::read(&self.store, &self.owner(), run.id, None).await?;
+        let kept = match KeptRun::read(&self.store, &self.owner(), run.id, None).await {
+            Ok(kept) => kept.map(|kept| kept.run),
+            // Nothing was said in it: it compacted what was said before.
+            Err(ReplayError::NotWhole { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
         let usage = self.store.run_usage(run.id).await?.into();
-        let kept = kept.map(|kept| kept.run);
-        let request = kept.as_ref().and_then(|kept| kept.history().turns().iter().find_map(said));
+        let request = kept.as_ref().and_then(AgentRun::request).map(said);
         Ok(RunDetails {
             request,
-            answer: kept.as_ref().and_then(gatefold_agent::AgentRun::answer),
+            answer: kept.as_ref().and_then(AgentRun::answer),
             end: kept.as_ref().and_then(|kept| kept.end_state().cloned()),
             usage,
             run: run.into(),
@@ -166,6 +171,17 @@ impl StateOperations {
         let run = self.find_run(id).await?;
         let events = self.store.follow(&self.owner(), run.id, after, LISTED_EVENTS).await?;
         Ok(events.into_iter().map(EventRecord::from).collect())
+    }
+
+    /// Deletes a run that has ended.
+    pub async fn delete_run(&self, id: &str) -> Result<RunRecord, OperationError> {
+        let run = self.find_run(id).await?;
+        if run.end.is_none() {
+            let fault = Fault::new("the run has not ended");
+            return Err(OperationError::Refused(fault.with_help("`gatefold runs cancel` ends it")));
+        }
+        self.store.delete_run(&self.owner(), run.id).await?;
+        Ok(run.into())
     }
 
     /// Ends a run, wherever it is driven. That may take a moment.
@@ -233,13 +249,12 @@ impl From<TakeUpError> for OperationError {
 }
 
 /// What a person said, as text.
-fn said(turn: &Turn) -> Option<String> {
-    let Turn::User(message) = turn else { return None };
-    let texts = message.parts().iter().filter_map(|part| match part {
+fn said(message: &UserMessage) -> String {
+    let texts = said_parts(message).filter_map(|part| match part {
         UserPart::Text(text) => Some(text.as_str()),
         UserPart::Image(_) => None,
     });
-    Some(texts.collect::<Vec<_>>().join("\n"))
+    texts.collect::<Vec<_>>().join("\n")
 }
 
 fn unknown(id: &str) -> OperationError {

@@ -25,7 +25,9 @@ const RELEASE: &str = "
     UPDATE runs SET driver = NULL, waiting = ?3 WHERE id = ?1 AND driver = ?2 AND ended_at IS NULL";
 
 const UNENDED: &str = "
-    SELECT * FROM runs WHERE ended_at IS NULL AND (lasts = 1 OR cancelled_at IS NOT NULL)
+    SELECT * FROM runs
+    WHERE ended_at IS NULL AND (lasts = 1 OR cancelled_at IS NOT NULL)
+        AND (driver IS NULL OR driver <> ?2) AND id > ?3
     ORDER BY id LIMIT ?1";
 
 const CANCEL: &str = "
@@ -107,8 +109,25 @@ impl Store {
     /// The runs that gateways go on with by themselves and nobody drives now, and those that somebody wants to end, the
     /// first first.
     pub async fn unended_runs(&self) -> Result<Vec<UnendedRun>, JournalError> {
+        let (mut unended, mut last) = (Vec::new(), String::new());
+        loop {
+            let (page, end) = self.unended_page(&last).await?;
+            unended.extend(page);
+            match end {
+                Some(end) => last = end,
+                None => return Ok(unended),
+            }
+        }
+    }
+
+    /// Some of them behind an id, and the id behind which there may be more.
+    async fn unended_page(
+        &self,
+        after: &str,
+    ) -> Result<(Vec<UnendedRun>, Option<String>), JournalError> {
         let store = self.inner();
-        let rows = sqlx::query(UNENDED).bind(READ).fetch_all(&mut *store.connection().await).await;
+        let query = sqlx::query(UNENDED).bind(READ).bind(store.owner).bind(after);
+        let rows = query.fetch_all(&mut *store.connection().await).await;
         let read = |row: &SqliteRow| {
             let owner: &[u8] = row.try_get("owner")?;
             let owner = DataOwner::read(owner).ok_or_else(|| unreadable("owner", "it"))?;
@@ -116,8 +135,11 @@ impl Store {
             Ok(UnendedRun { owner, run: crate::runs::read_run(store, row)?, is_cancelled })
         };
         let runs: sqlx::Result<Vec<_>> = rows.and_then(|rows| rows.iter().map(read).collect());
-        let runs = runs.map_err(|source| unusable(store, source))?.into_iter();
-        Ok(runs.filter(|of| of.run.phase != RunPhase::Driven).collect())
+        let runs = runs.map_err(|source| unusable(store, source))?;
+        let is_full = runs.len() == READ as usize;
+        let end = runs.last().filter(|_| is_full).map(|of| of.run.id.to_string());
+        let open = runs.into_iter().filter(|of| of.run.phase != RunPhase::Driven);
+        Ok((open.collect(), end))
     }
 
     /// Asks whichever process drives a run to end it. False if it has ended, or there is none.

@@ -61,6 +61,18 @@ impl Config {
         }
     }
 
+    /// The model of an agent's runs, or of those without an agent: its own, or the first that somebody may use.
+    pub fn usual_model<'c>(
+        &'c self,
+        agent: Option<&'c AgentConfig>,
+        principal: &Principal,
+    ) -> Option<&'c ModelConfig> {
+        match agent.and_then(|agent| agent.model.as_ref()) {
+            Some(choice) => self.chosen_model(choice, principal),
+            None => self.models_for(principal).find(|model| model.absent.is_none()),
+        }
+    }
+
     /// The models without the variable or secret that they need, by their names: those of `[models]`, and
     /// the short forms of agents.
     pub fn unusable_models(&self) -> impl Iterator<Item = (&str, &Fault)> {

@@ -25,8 +25,7 @@ impl Driver<'_> {
         let budget = self.budget.within(limits.spending());
         let mut goal = CompactionGoal::half_of(conversation.size().text);
         if let Some(journal) = &self.journal {
-            // It answers nothing.
-            journal.append(vec![replay::beginning(&[], &limits)]).await?;
+            journal.append(vec![replay::beginning(conversation.turns(), &limits)]).await?;
         }
         let (mut run, _) = AgentRun::begin(conversation, limits);
         while let Some(step) = goal.next_step(run.transcript()) {
@@ -38,7 +37,7 @@ impl Driver<'_> {
             }
         }
         if let Some(journal) = &self.journal {
-            journal.end(&RunEnd::Answered).await?;
+            journal.end(run.end_state().unwrap_or(&RunEnd::Answered)).await?;
         }
         Ok(run.into_transcript())
     }

@@ -1,7 +1,7 @@
 //! The events of a run, as clients read them. This is a face of its own: a journal keeps more, in a form
 //! that changes with the loop.
 
-use gatefold_agent::{AgentEvent, Compaction, JournalEntry, Shortage};
+use gatefold_agent::{AgentEvent, Compaction, JournalEntry, Shortage, said_parts};
 use gatefold_core::Timestamp;
 use gatefold_dispatch::{RunEvent, RunOutcome};
 use gatefold_model::{
@@ -150,7 +150,7 @@ impl PublicEvent {
     }
 
     fn of_beginning(said: Option<&UserMessage>) -> Self {
-        let (message, images) = said.map(|said| read_parts(said.parts())).unwrap_or_default();
+        let (message, images) = said.map(|said| read_parts(said_parts(said))).unwrap_or_default();
         Self::RunBegan { message, images }
     }
 
@@ -187,13 +187,15 @@ impl PublicEvent {
 }
 
 /// The text, and how many images there are.
-fn read_parts(parts: &[UserPart]) -> (String, usize) {
-    let texts = parts.iter().filter_map(|part| match part {
-        UserPart::Text(text) => Some(text.as_str()),
-        UserPart::Image(_) => None,
-    });
-    let texts: Vec<_> = texts.collect();
-    (texts.join("\n"), parts.len() - texts.len())
+fn read_parts<'a>(parts: impl IntoIterator<Item = &'a UserPart>) -> (String, usize) {
+    let (mut texts, mut images) = (Vec::new(), 0);
+    for part in parts {
+        match part {
+            UserPart::Text(text) => texts.push(text.as_str()),
+            UserPart::Image(_) => images += 1,
+        }
+    }
+    (texts.join("\n"), images)
 }
 
 fn calls_of(message: &AssistantMessage) -> Vec<WantedCall> {

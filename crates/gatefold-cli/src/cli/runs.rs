@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueEnum};
-use gatefold::Environment;
+use gatefold::{App, Environment};
 use gatefold_agent::{AgentEvent, RunEnd};
+use gatefold_dispatch::{DataOwner, RunId};
 use gatefold_operations::{
     AppOperations, Asker, CostGroup, CostRecord, EventRecord, ResumeRun, RunDetails, RunRecord,
     StateOperations, UsageRecord,
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use super::arguments::{Format, SharedOptions};
 use super::output::{Output, Style};
-use super::table::{Table, grouped};
+use super::table::{Table, grouped, number_of};
 use super::threads::last_digits;
 use super::visible::on_one_line;
 use super::{control, session, stop};
@@ -48,6 +49,11 @@ pub(crate) enum Runs {
     /// End one, whichever process drives it
     #[command(after_long_help = "Example:\n  gatefold runs cancel 3f9a61")]
     Cancel(NamedRun),
+    /// Delete one that has ended, with all that was said in it
+    ///
+    /// One of a conversation is taken out of it. `gatefold threads delete` deletes whole conversations.
+    #[command(after_long_help = "Example:\n  gatefold runs delete 3f9a61")]
+    Delete(NamedRun),
     /// Go on with one that was interrupted
     ///
     /// `gatefold serve` does that by itself. Without a gateway, this command goes on with it to its
@@ -89,9 +95,11 @@ impl Runs {
     pub(super) fn format(&self) -> &Format {
         match self {
             Self::List { format } | Self::Cost { format, .. } => format,
-            Self::Show(run) | Self::Cancel(run) | Self::Resume(run) | Self::Follow { run, .. } => {
-                &run.format
-            }
+            Self::Show(run)
+            | Self::Cancel(run)
+            | Self::Delete(run)
+            | Self::Resume(run)
+            | Self::Follow { run, .. } => &run.format,
         }
     }
 }
@@ -111,7 +119,7 @@ pub(super) async fn run(
         .await;
     }
     if let Runs::Resume(run) = runs {
-        return stop::unless_stopped(resume(&run.id, shared, environment, output)).await;
+        return resume(&run.id, shared, environment, output).await;
     }
     control::on_record(shared, environment, async |state| match runs {
         Runs::List { .. } => list(state, output).await,
@@ -123,6 +131,11 @@ pub(super) async fn run(
                 "running" if !output.is_json() => output.line("asked to end"),
                 _ => tell(&run, "cancelled", output),
             }
+            Ok(())
+        }
+        Runs::Delete(run) => {
+            let run = state.delete_run(&run.id).await?;
+            tell(&run, "deleted", output);
             Ok(())
         }
         Runs::Cost { by, days, .. } => cost(state, *by, *days, output).await,
@@ -205,7 +218,8 @@ fn usage_words(usage: &UsageRecord) -> String {
     let tokens = usize::try_from(usage.input_tokens.saturating_add(usage.output_tokens));
     let tokens = grouped(tokens.unwrap_or(usize::MAX));
     let cost = usage.cost.map(|cost| format!(", cost {cost}")).unwrap_or_default();
-    format!("{} answers of models, {tokens} tokens{cost}", usage.answers)
+    let answers = usize::try_from(usage.answers).unwrap_or(usize::MAX);
+    format!("{} of models, {tokens} tokens{cost}", number_of(answers, "answer"))
 }
 
 fn tell(run: &RunRecord, what: &str, output: &Output) {
@@ -244,7 +258,9 @@ async fn follow(
 fn event_line(event: &EventRecord, style: Style) -> String {
     let read = serde_json::from_str::<AgentEvent>(event.event.get());
     let words = match (event.kind.as_str(), read) {
-        ("run_setting" | "agent_begin" | "agent_earlier", _) => "began".to_owned(),
+        ("run_setting", _) => "was asked for".to_owned(),
+        ("agent_earlier", _) => "was told what was said before".to_owned(),
+        ("agent_begin", _) => "began".to_owned(),
         ("agent_wait", _) => "a call waits for an approval".to_owned(),
         ("agent_resumed", _) => "was taken up again".to_owned(),
         (_, Ok(event)) => event_words(&event),
@@ -298,17 +314,34 @@ async fn resume(
         return Ok(ExitCode::SUCCESS);
     }
     let app = session::open(shared, environment).await?.app;
-    let resumed = async {
+    let resumed = stop::unless_stopped(async {
         let run = AppOperations::new(&app, Asker::Operator, &()).resume_run(&request).await?;
         let of = StateOperations::of(&app, Asker::Operator);
-        follow(&of, &run.id, run.events, output).await?;
-        anyhow::Ok(of.run(&run.id).await?)
-    };
+        tokio::select! {
+            followed = follow(&of, &run.id, run.events, output) => followed?,
+            // It waits for somebody's approval, unless it has ended: this process does not wait with it.
+            () = wait_while_driven(&app, &run.id) => {}
+        }
+        let details = of.run(&run.id).await?;
+        tell(&details.run, "resumed", output);
+        if details.run.state == "waiting" {
+            output.warning(
+                "it waits for an approval: decide with `gatefold approvals`, then resume it again",
+            );
+        }
+        Ok(if details.run.state == "done" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    });
     let resumed = resumed.await;
+    // Whatever has stopped it: what is let go here can be resumed, and counts as no crash.
     app.close().await;
-    let details = resumed?;
-    tell(&details.run, "resumed", output);
-    Ok(if details.run.state == "done" { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    resumed
+}
+
+async fn wait_while_driven(app: &App, run: &str) {
+    let owner = DataOwner::lasting(&app.local_user());
+    if let Some(live) = RunId::parse(run).and_then(|run| app.runs().live(&owner, run)) {
+        live.done().await;
+    }
 }
 
 async fn cost(

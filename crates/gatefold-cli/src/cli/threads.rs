@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
+use gatefold_agent::said_parts;
 use gatefold_model::{AssistantPart, History, Turn, UserPart};
 use gatefold_operations::{StateOperations, ThreadRecord};
 use serde_json::json;
@@ -67,7 +68,7 @@ async fn show(state: &StateOperations, id: &str, output: &Output) -> anyhow::Res
     output.line(&style.strong(&on_one_line(&thread.title)));
     for turn in history.as_ref().map(History::turns).unwrap_or_default() {
         match turn {
-            Turn::User(message) => said(message.parts(), "> ", output),
+            Turn::User(message) => said(said_parts(message), "> ", output),
             Turn::Round(round) => {
                 for part in &round.said().parts {
                     match part {
@@ -85,7 +86,7 @@ async fn show(state: &StateOperations, id: &str, output: &Output) -> anyhow::Res
     Ok(())
 }
 
-fn said(parts: &[UserPart], start: &str, output: &Output) {
+fn said<'a>(parts: impl Iterator<Item = &'a UserPart>, start: &str, output: &Output) {
     for part in parts {
         match part {
             UserPart::Text(text) => {

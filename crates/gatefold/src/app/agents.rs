@@ -45,10 +45,7 @@ impl AgentModels for ConfiguredModels {
     fn model(&self, agent: &AgentId, principal: &Principal) -> Option<AgentModel> {
         let config = self.0.load();
         let agent = config.agents.get(agent)?;
-        let model = match &agent.model {
-            Some(choice) => config.chosen_model(choice, principal)?,
-            None => config.models_for(principal).find(|model| model.absent.is_none())?,
-        };
+        let model = config.usual_model(Some(agent), principal)?;
         match agent_model(model, Some(agent), &config, principal) {
             Ok(model) => Some(model),
             Err(error) => {

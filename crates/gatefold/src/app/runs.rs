@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use gatefold_agent::ReplayError;
-use gatefold_core::{AgentId, BoxError, Clock, Principal};
+use gatefold_core::{AgentId, BoxError, Clock, Narrowing, Principal};
 use gatefold_dispatch::{Approvals, DataOwner, JournalError, RunId, ThreadId};
 use gatefold_exchange::Exchange;
 use gatefold_model::{Turn, UserMessage};
@@ -82,6 +82,8 @@ pub enum BeginRunError {
     /// It is a thread with another agent.
     #[error("the conversation is with {}", of.as_ref().map_or_else(|| "no agent".to_owned(), |of| format!("the agent `{of}`")))]
     OtherAgent { of: Option<AgentId> },
+    #[error("the run `{run}` of this conversation has not ended; wait for it, or cancel it")]
+    ThreadBusy { run: RunId },
     #[error(transparent)]
     Model(#[from] ModelChoiceError),
     #[error("there is no model that could answer")]
@@ -107,9 +109,12 @@ pub enum BeginRunError {
 /// Whose runs those of a principal are. They outlive its token, unless the token reaches less far than its
 /// person: what it could not call must not be read with it either.
 pub fn owner_of_runs(principal: &Principal) -> DataOwner {
-    match principal.narrowing() {
-        None => DataOwner::lasting(principal),
-        Some(_) => DataOwner::of(principal),
+    // That it is bound to an agent narrows it, too, but all tokens of the agent alike.
+    let is_narrowed = |narrowing: &Narrowing| narrowing.only.is_some() || narrowing.read_only;
+    if principal.narrowing().is_some_and(is_narrowed) {
+        DataOwner::of(principal)
+    } else {
+        DataOwner::lasting(principal)
     }
 }
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use gatefold::{App, RunClaim, RunTenure};
+use gatefold::{App, RUN_CRASHES, RunClaim, RunTenure};
 use gatefold_agent::{
-    AgentRun, EarlierTurns, KeptRun, RunJournal, Spending, ThreadHistory, Transcript, WaitState,
-    is_answered,
+    AgentEvent, AgentRun, EarlierTurns, KeptRun, RunJournal, Spending, ThreadHistory, Transcript,
+    WaitState, end_kept, is_answered, thread_title,
 };
 use gatefold_core::{AgentId, ApprovalId};
 use gatefold_dispatch::{
     Approvals as _, DataOwner, Journal as _, NewRun, NewThread, Run, RunId, RunKind, RunPhase,
     Settlement, ThreadId, Threads as _,
 };
-use gatefold_model::{History, Turn, UserMessage, UserPart};
+use gatefold_model::{History, Turn, UserMessage};
 use gatefold_operations::{Asker, StateOperations};
 
 use crate::cli::failure::with_help;
@@ -93,8 +93,8 @@ impl Conversation {
         if runs == self.runs {
             return Ok(false);
         }
-        // The last one is gone on with, if it can be.
-        self.open = found.last().filter(|last| is_open(last)).map(|last| last.id);
+        // The last such one is gone on with, if it can be.
+        self.open = found.iter().rfind(|run| is_open(run)).map(|run| run.id);
         self.read(runs).await?;
         Ok(true)
     }
@@ -141,7 +141,7 @@ impl Conversation {
         let thread = if let Some(thread) = self.thread {
             thread
         } else {
-            let (id, title, agent) = (ThreadId::of(id), title(message), self.agent.clone());
+            let (id, title, agent) = (ThreadId::of(id), thread_title(message), self.agent.clone());
             store.begin_thread(NewThread { id, owner, title, agent }).await?;
             *self.thread.insert(id)
         };
@@ -171,14 +171,20 @@ impl Conversation {
     pub(super) async fn take_up(&mut self) -> anyhow::Result<Option<OpenRun>> {
         let (Some(id), store) = (self.open.take(), self.app.store()) else { return Ok(None) };
         let claimed = store.claim_run(&self.owner, id, RunTenure::Passing).await?;
-        if !matches!(claimed, RunClaim::Claimed { .. }) {
-            return Ok(None);
-        }
+        let RunClaim::Claimed { crashes } = claimed else { return Ok(None) };
         let kept = KeptRun::read(store, &self.owner, id, self.transcript.clone()).await?;
-        let Some(mut kept) = kept else {
+        // One that answers nothing was to compact, and can do so again.
+        let Some(mut kept) = kept.filter(|kept| kept.run.request().is_some()) else {
             self.forget(id).await?;
             return Ok(None);
         };
+        let journal = RunJournal::behind(Arc::new(store.clone()), id, kept.last);
+        if crashes >= RUN_CRASHES {
+            let reason = format!("{crashes} processes have died while they drove it");
+            end_kept(kept, &journal, AgentEvent::GivenUp { reason }).await?;
+            self.read(self.runs.clone()).await?;
+            return Ok(None);
+        }
         for waiting in &mut kept.waiting {
             waiting.state = match store.settlement(&waiting.approval).await {
                 Ok(Settlement::Decided) => WaitState::Decided,
@@ -188,10 +194,14 @@ impl Conversation {
         }
         let usage = store.run_usage(id).await?;
         let spent = Spending { tokens: usage.tokens.total(), cost: usage.cost };
-        let journal = RunJournal::behind(Arc::new(store.clone()), id, kept.last);
         let own = self.turns().len();
         let requests = self.said.iter().map(|said| said.at).chain([own]).collect();
         Ok(Some(OpenRun { id, journal, kept, spent, requests }))
+    }
+
+    /// Whether an answer of it has still to be finished.
+    pub(super) fn is_open(&self) -> bool {
+        self.open.is_some()
     }
 
     /// Lets a run go that has not ended, for another process to go on with.
@@ -276,13 +286,4 @@ fn turns_of(transcript: Option<&Transcript>) -> &[Turn] {
 /// Whether a run can be gone on with.
 fn is_open(run: &Run) -> bool {
     matches!(run.phase, RunPhase::Interrupted | RunPhase::Waiting(_))
-}
-
-/// The first line of what was said first.
-fn title(message: &UserMessage) -> String {
-    let text = message.parts().iter().find_map(|part| match part {
-        UserPart::Text(text) => text.lines().map(str::trim).find(|line| !line.is_empty()),
-        UserPart::Image(_) => None,
-    });
-    text.unwrap_or("an image").to_owned()
 }

@@ -6,11 +6,13 @@ use std::pin::pin;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use gatefold::App;
 use gatefold_agent::{
-    AgentEvent, AgentRun, AgentTools as _, Budget, Driver, EarlierTurns, RunEnd, RunLimits,
-    RunWatcher, Spending, WaitState, WaitingCall,
+    AgentEvent, AgentRun, AgentTools as _, Budget, Driver, EarlierTurns, RunEnd, RunFault,
+    RunLimits, RunWatcher, Spending, WaitState, WaitingCall,
 };
 use gatefold_core::Cost;
+use gatefold_dispatch::RunId;
 use gatefold_model::Origin;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -73,14 +75,8 @@ pub(super) async fn run(
         .with_meter(world.meter(stance, model, id))
         .with_budget(budget.clone())
         .with_cancellation(cancel.clone());
-    let mut driving = pin!(driver.drive(conversation.with(message), limits));
-    let run = tokio::select! {
-        run = &mut driving => run?,
-        () = cancelled_elsewhere(&world.app, id) => {
-            cancel.cancel();
-            driving.await?
-        }
-    };
+    let driving = driver.drive(conversation.with(message), limits);
+    let run = end_if_cancelled(driving, &cancel, &world.app, id).await?;
     conversation.keep(id, run.clone()).await?;
     report((&run, budget.spent()), &conversation, model, &tools, output)
 }
@@ -113,13 +109,33 @@ async fn finish_open(
     tools.surface.choose_again(said).await;
     tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
     let watcher = Commentary { output, origin: model.origin() };
+    let cancel = CancellationToken::new();
     let driver = Driver::new(&model.runs.client, tools)
         .with_watcher(&watcher)
         .with_journal(journal)
-        .with_meter(world.meter(stance, model, id));
-    let run = driver.resume(kept, spent).await?;
+        .with_meter(world.meter(stance, model, id))
+        .with_cancellation(cancel.clone());
+    let driving = driver.resume(kept, spent);
+    let run = end_if_cancelled(driving, &cancel, &world.app, id).await?;
     conversation.keep(id, run).await?;
     Ok(())
+}
+
+/// Waits for a run, and ends it if somebody wants that in another process.
+async fn end_if_cancelled(
+    driving: impl Future<Output = Result<AgentRun, RunFault>>,
+    cancel: &CancellationToken,
+    app: &App,
+    id: RunId,
+) -> Result<AgentRun, RunFault> {
+    let mut driving = pin!(driving);
+    tokio::select! {
+        run = &mut driving => run,
+        () = cancelled_elsewhere(app, id) => {
+            cancel.cancel();
+            driving.await
+        }
+    }
 }
 
 /// What a model says before its answer, on standard error.

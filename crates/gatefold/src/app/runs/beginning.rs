@@ -1,21 +1,23 @@
 //! How a run begins: who may have it, what it is told and offered, and what its journal says first.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use gatefold_agent::{
     AgentModel, AgentTools as _, EarlierTurns, RunJournal, RunLimits, SurfaceTools, ThreadHistory,
-    Transcript, earlier_events, fits_journal,
+    Transcript, earlier_events, fits_journal, thread_title,
 };
 use gatefold_core::{AgentId, ClientName, Principal};
 use gatefold_dispatch::{
-    Caller, DataOwner, Journal as _, NewRun, NewThread, RequestMeta, RunId, RunKind, SharedLabel,
-    ThreadId, Threads as _,
+    Caller, DataOwner, Journal as _, NewRun, NewRunEvent, NewThread, RequestMeta, RunId, RunKind,
+    RunOutcome, SharedLabel, ThreadId, Threads as _,
 };
 use gatefold_exchange::{Audience, Disclosures, Scope};
-use gatefold_model::{History, Turn, UserMessage, UserPart};
+use gatefold_model::{History, Turn, UserMessage};
+use tokio::sync::broadcast;
 
 use super::driving::DrivenRun;
-use super::live::LiveState;
+use super::live::{LiveState, RunPiece};
 use super::setting::RunSetting;
 use super::tools::HostedTools;
 use super::{
@@ -33,10 +35,25 @@ pub(super) struct PreparedRun {
     pub(super) tools: HostedTools,
 }
 
-/// What was said before a run, and where in it its person said something.
+/// What was said before a run.
 struct EarlierSaid {
     thread: Option<ThreadId>,
     said: ThreadHistory,
+    /// Where in it its person said something.
+    requests: Vec<usize>,
+}
+
+/// A run that nobody drives so far.
+struct StartingRun {
+    id: RunId,
+    owner: DataOwner,
+    thread: Option<ThreadId>,
+    /// What its journal has before the loop begins.
+    first: Vec<NewRunEvent>,
+    setting: RunSetting,
+    prepared: PreparedRun,
+    conversation: Transcript,
+    limits: RunLimits,
 }
 
 pub(super) async fn begin(
@@ -52,24 +69,21 @@ pub(super) async fn begin(
     let life = run.life;
     let setting = host.setting(&run, agent).await?;
     let prepared = host.prepare(&setting, run.principal.clone())?;
-    let requests = earlier.said.said.iter().map(|(at, _)| *at).collect();
-    let turns = EarlierTurns { turns: earlier.said.turns(), requests };
+    let turns = EarlierTurns { turns: earlier.said.turns(), requests: earlier.requests.clone() };
     prepared.tools.surface.choose_for(turns, &run.message).await;
     let offer = prepared.tools.offer().await.map_err(BeginRunError::NoTools)?;
     let limits = RunLimits::for_model(&prepared.model.room, &offer, &prepared.model.limits);
-    let (id, thread) = host.begin_journal(&owner, &run, &earlier, setting.agent.as_ref()).await?;
-    let journal = RunJournal::new(Arc::new(host.store.clone()), id);
     let mut first = vec![setting.event()];
     if let RunConversation::Sent(turns) = &run.conversation {
         first.extend(earlier_events(turns).ok_or(BeginRunError::TooLarge)?);
     }
-    journal.append(first).await?;
-    host.store.keep_run_up(id).await?;
-    let (state, pieces) = LiveState::new((id, owner, thread), journal, setting.token());
-    let state = Arc::new(state);
+    let (id, thread) = host.begin_journal(&owner, &run, &earlier, setting.agent.as_ref()).await?;
     let conversation = after(earlier.said.transcript, run.message);
-    host.insert(&state)?;
-    host.spawn(state.clone(), prepared, DrivenRun::New(conversation, limits));
+    let starting =
+        StartingRun { id, owner, thread, first, setting, prepared, conversation, limits };
+    // In a task: from here on there is a run that somebody has to drive or to end, also if its client is gone.
+    let started = tokio::spawn(start(host.clone(), starting));
+    let (state, pieces) = started.await.map_err(|_| BeginRunError::Stopping)??;
     let run = match life {
         RunLife::Lasting => LiveRun::watching(state),
         RunLife::WithRequest => LiveRun::tied(state),
@@ -77,12 +91,46 @@ pub(super) async fn begin(
     Ok(BegunRun { run, pieces })
 }
 
+type StartedRun = (Arc<LiveState>, broadcast::Receiver<RunPiece>);
+
+async fn start(host: Arc<RunHost>, run: StartingRun) -> Result<StartedRun, BeginRunError> {
+    let journal = RunJournal::new(Arc::new(host.store.clone()), run.id);
+    let started = host.start(run, journal.clone()).await;
+    if started.is_err() {
+        let (id, last) = (journal.id(), journal.last());
+        let _ = host.store.end(id, last, RunOutcome::Failed).await;
+    }
+    started
+}
+
 impl RunHost {
+    async fn start(
+        self: &Arc<Self>,
+        run: StartingRun,
+        journal: RunJournal,
+    ) -> Result<StartedRun, BeginRunError> {
+        let StartingRun { id, owner, thread, first, setting, prepared, conversation, limits } = run;
+        journal.append(first).await?;
+        self.store.keep_run_up(id).await?;
+        let (state, pieces) = LiveState::new((id, owner, thread), journal, setting.token());
+        let state = Arc::new(state);
+        self.insert(&state)?;
+        self.spawn(state.clone(), prepared, DrivenRun::New(conversation, limits));
+        Ok((state, pieces))
+    }
+
     pub(super) fn check_room(&self, owner: &DataOwner) -> Result<(), BeginRunError> {
+        self.check_room_in(&self.all_live(), owner)
+    }
+
+    fn check_room_in(
+        &self,
+        live: &HashMap<RunId, Arc<LiveState>>,
+        owner: &DataOwner,
+    ) -> Result<(), BeginRunError> {
         if self.stop.is_cancelled() {
             return Err(BeginRunError::Stopping);
         }
-        let live = self.all_live();
         let of_owner = live.values().filter(|state| state.owner == *owner).count();
         match (live.len() >= LIVE_RUNS, of_owner >= LIVE_RUNS_OF_ONE) {
             (true, _) => Err(BeginRunError::TooMany { of: live.len() }),
@@ -92,9 +140,10 @@ impl RunHost {
     }
 
     pub(super) fn insert(&self, state: &Arc<LiveState>) -> Result<(), BeginRunError> {
+        let mut live = self.all_live();
         // Others may have begun meanwhile.
-        self.check_room(&state.owner)?;
-        self.all_live().insert(state.id, state.clone());
+        self.check_room_in(&live, &state.owner)?;
+        live.insert(state.id, state.clone());
         Ok(())
     }
 
@@ -107,10 +156,14 @@ impl RunHost {
         let agent = run.agent.clone().or_else(|| run.principal.agent.clone());
         let said = ThreadHistory::default();
         let id = match &run.conversation {
-            RunConversation::New => return Ok((EarlierSaid { thread: None, said }, agent)),
+            RunConversation::New => {
+                return Ok((EarlierSaid { thread: None, said, requests: Vec::new() }, agent));
+            }
             RunConversation::Sent(turns) => {
                 let said = sent(turns)?;
-                return Ok((EarlierSaid { thread: None, said }, agent));
+                let is_request = |(at, turn)| matches!(turn, &Turn::User(_)).then_some(at);
+                let requests = turns.iter().enumerate().filter_map(is_request).collect();
+                return Ok((EarlierSaid { thread: None, said, requests }, agent));
             }
             RunConversation::Thread(id) => *id,
         };
@@ -119,9 +172,15 @@ impl RunHost {
         if agent.is_some() && agent != thread.agent {
             return Err(BeginRunError::OtherAgent { of: thread.agent });
         }
-        let runs = self.store.runs_of(owner, id).await?.into_iter().map(|run| run.id);
+        let runs = self.store.runs_of(owner, id).await?;
+        // Its calls may be made any time, and this run would know nothing of them.
+        if let Some(open) = runs.iter().find(|run| run.end.is_none()) {
+            return Err(BeginRunError::ThreadBusy { run: open.id });
+        }
+        let runs = runs.into_iter().map(|run| run.id);
         let said = ThreadHistory::read(&self.store, owner, runs).await?;
-        Ok((EarlierSaid { thread: Some(id), said }, thread.agent))
+        let requests = said.said.iter().map(|(at, _)| *at).collect();
+        Ok((EarlierSaid { thread: Some(id), said, requests }, thread.agent))
     }
 
     async fn setting(
@@ -207,7 +266,7 @@ impl RunHost {
             RunConversation::Sent(_) => None,
             RunConversation::Thread(_) => earlier.thread,
             RunConversation::New => {
-                let (id, title) = (ThreadId::of(id), title(&run.message));
+                let (id, title) = (ThreadId::of(id), thread_title(&run.message));
                 let new = NewThread { id, owner: *owner, title, agent: agent.cloned() };
                 self.store.begin_thread(new).await?;
                 Some(id)
@@ -228,16 +287,9 @@ fn chosen(
     config: &Config,
     principal: &Principal,
 ) -> Result<AgentModel, BeginRunError> {
-    let of_agent = agent.and_then(|agent| agent.model.as_ref());
-    let model = match (name, of_agent) {
-        (Some(name), _) => config.model_for(name, principal)?,
-        (None, Some(choice)) => {
-            config.chosen_model(choice, principal).ok_or(BeginRunError::NoModel)?
-        }
-        (None, None) => {
-            let mut models = config.models_for(principal);
-            models.find(|model| model.absent.is_none()).ok_or(BeginRunError::NoModel)?
-        }
+    let model = match name {
+        Some(name) => config.model_for(name, principal)?,
+        None => config.usual_model(agent, principal).ok_or(BeginRunError::NoModel)?,
     };
     Ok(agent_model(model, agent, config, principal)?)
 }
@@ -262,13 +314,4 @@ fn after(transcript: Option<Transcript>, message: UserMessage) -> Transcript {
             transcript
         }
     }
-}
-
-/// The first line of what was said first.
-fn title(message: &UserMessage) -> String {
-    let text = message.parts().iter().find_map(|part| match part {
-        UserPart::Text(text) => text.lines().map(str::trim).find(|line| !line.is_empty()),
-        UserPart::Image(_) => None,
-    });
-    text.unwrap_or("an image").to_owned()
 }

@@ -65,15 +65,19 @@ impl RunHost {
     async fn finish(&self, state: &LiveState, driven: Option<Result<AgentRun, RunFault>>) {
         let id = state.id;
         let mut report = RunReport::interrupted();
+        // Before it is released: whoever takes it up then has a place of its own there.
+        self.all_live().remove(&id);
         match driven {
             // It was abandoned, for another process to go on with.
             None => self.release(state, &[]).await,
             Some(Err(error)) => {
                 let reason = gatefold_core::with_causes(&error);
                 tracing::error!(run = %id, error = reason, "a run could not go on");
-                // What its journal cannot take now, it would not take the next time either. Where nothing can be
-                // written at all, or another process has the run, this changes nothing.
-                let _ = self.store.end(id, state.journal.last(), RunOutcome::Failed).await;
+                if error.is_lasting() {
+                    let _ = self.store.end(id, state.journal.last(), RunOutcome::Failed).await;
+                } else {
+                    self.release(state, &[]).await;
+                }
             }
             Some(Ok(run)) => {
                 report.answer = run.answer();
@@ -95,7 +99,6 @@ impl RunHost {
             Ok(usage) => report.usage = usage,
             Err(error) => tracing::warn!(run = %id, %error, "what a run used could not be read"),
         }
-        self.all_live().remove(&id);
         state.report.send_replace(Some(report));
     }
 

@@ -62,10 +62,7 @@ impl RunHost {
         owner: &DataOwner,
         run: &Run,
     ) -> Result<LiveRun, TakeUpError> {
-        self.check_room(owner).map_err(|error| match error {
-            BeginRunError::TooMany { of } => TakeUpError::TooMany { of },
-            _ => TakeUpError::Stopping,
-        })?;
+        self.check_room(owner).map_err(|error| no_room(&error))?;
         let setting = self.read_setting(owner, run).await?.ok_or(TakeUpError::NotHosted)?;
         let crashes = match self.store.claim_run(owner, run.id, RunTenure::Lasting).await? {
             RunClaim::Claimed { crashes } => crashes,
@@ -73,10 +70,7 @@ impl RunHost {
             RunClaim::Ended => return Err(TakeUpError::Ended),
         };
         let taken = self.go_on_with(owner, run, &setting, crashes).await;
-        if matches!(
-            taken,
-            Err(TakeUpError::Journal(_) | TakeUpError::Replay(_) | TakeUpError::TooMany { .. })
-        ) {
+        if taken.as_ref().is_err_and(|error| !matches!(error, TakeUpError::GivenUp(_))) {
             // What could not be read now may be later.
             self.store.release_run(run.id, &[]).await?;
         }
@@ -112,7 +106,7 @@ impl RunHost {
         }
         let usage = self.store.run_usage(run.id).await?;
         let spent = Spending { tokens: usage.tokens.total(), cost: usage.cost };
-        self.insert(&state).map_err(|_| TakeUpError::Stopping)?;
+        self.insert(&state).map_err(|error| no_room(&error))?;
         self.spawn(state.clone(), prepared, DrivenRun::Kept(Box::new(kept), spent));
         Ok(LiveRun::watching(state))
     }
@@ -145,7 +139,8 @@ impl RunHost {
             return Err("the token with which it was begun was revoked".to_owned());
         }
         // With the groups that its user is in now.
-        let principal = self.people.in_groups(Arc::new(setting.principal.clone()));
+        let principal = self.people.bound(Arc::new(setting.principal.clone()));
+        let principal = self.people.in_groups(principal);
         let prepared = self.prepare(setting, principal).map_err(|error| error.to_string())?;
         let turns = found.kept.run.history().turns();
         let said = EarlierTurns { turns, requests: found.requests.clone() };
@@ -162,6 +157,13 @@ impl RunHost {
     ) -> Result<Option<RunSetting>, JournalError> {
         let first = self.store.events(owner, run.id, 0, 1).await?;
         Ok(first.first().and_then(RunSetting::read))
+    }
+}
+
+fn no_room(error: &BeginRunError) -> TakeUpError {
+    match error {
+        BeginRunError::TooMany { of } => TakeUpError::TooMany { of: *of },
+        _ => TakeUpError::Stopping,
     }
 }
 

@@ -143,9 +143,14 @@ impl Chat<'_> {
         }
     }
 
-    /// Compacts the conversation to half. Ctrl-C leaves it as it is.
+    /// Compacts the conversation to half. A signal stops that where it is.
     pub(super) async fn compact(&mut self) -> anyhow::Result<()> {
         self.catch_up().await?;
+        if self.conversation.is_open() {
+            self.output
+                .line("an answer of this conversation is not finished, so nothing is compacted");
+            return Ok(());
+        }
         let transcript = self.conversation.transcript().filter(|said| said.is_compactable());
         let Some(transcript) = transcript.cloned() else {
             self.output.line("there is nothing to compact");
@@ -167,6 +172,7 @@ impl Chat<'_> {
             tokio::select! {
                 compacted = &mut compacting => break compacted?,
                 _ = self.signals.interrupt.recv() => cancel.cancel(),
+                _ = self.signals.terminate.recv() => cancel.cancel(),
             }
         };
         let after = context::count_shown(&compacted).await?;
