@@ -84,7 +84,7 @@ fn a_healthy_setup_has_no_fault() {
     assert!(found(&scratch, &again, "units: ").starts_with("ok"));
     let connected = found(&scratch, &again, "tools over");
     assert!(connected.starts_with("ok: "), "{connected}");
-    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 18 => -"));
+    assert!(found(&scratch, &again, "the database is intact").ends_with("schema 19 => -"));
 }
 
 #[test]
