@@ -79,9 +79,37 @@ async fn a_conversation_is_whole_again_from_the_journals_of_its_runs() {
     let replayed = replay(&*journal, &owner, [first, second]).await.unwrap().unwrap();
     assert_eq!(replayed.turns()[..history.turns().len()], *history.turns());
     let Some(Turn::Round(round)) = replayed.turns().last() else { panic!("{replayed:?}") };
-    let results: Vec<_> = round.results().iter().map(|result| result.is_error).collect();
-    assert_eq!(results, [true, true]);
+    assert_eq!(round.results().len(), 2);
+    for result in round.results() {
+        let told = format!("{:?}", result.parts);
+        assert!(result.is_error && told.contains("may still take effect"), "{told}");
+    }
     let others = DataOwner::lasting(&Principal::user(UserId::new("bea")));
     assert!(replay(&*journal, &others, [first]).await.is_err());
     assert_eq!(replay(&*journal, &owner, []).await.unwrap(), None);
+}
+
+/// Two chats go on with one conversation at once, and one of them compacts what it knows of it.
+#[tokio::test]
+async fn a_compaction_counts_only_where_the_conversation_is_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path(), StoreOptions::default()).await.unwrap();
+    let journal: Arc<dyn Journal> = Arc::new(store);
+    let owner = DataOwner::lasting(&Principal::user(UserId::new("ann")));
+    let model = ScriptedModel::start(calling(20));
+    let (client, tools) = (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::ZERO));
+    let driver =
+        |run| Driver::new(&client, &tools).with_journal(RunJournal::new(journal.clone(), run));
+    let (other, own) = (begin(&journal, &owner, 1).await, begin(&journal, &owner, 2).await);
+    let compacting = begin(&journal, &owner, 3).await;
+    driver(other).drive(asking("Go."), RunLimits::default()).await.unwrap();
+    let run = driver(own).drive(asking("Go."), RunLimits::default()).await.unwrap();
+    let said = run.into_transcript();
+    let compacted = driver(compacting).compact(said, RunLimits::default()).await.unwrap();
+    assert!(compacted.is_compacted());
+
+    let alone = replay(&*journal, &owner, [own, compacting]).await.unwrap();
+    assert_eq!(alone.as_ref(), Some(&compacted));
+    let both = replay(&*journal, &owner, [other, own, compacting]).await.unwrap().unwrap();
+    assert!(!both.is_compacted() && both.turns().len() == 2 * compacted.turns().len());
 }

@@ -121,7 +121,11 @@ async fn a_run_goes_on_without_its_client_and_says_what_it_came_to() {
     let mut stream = web.get(&format!("/api/runs/{id}/events"));
     stream.next().unwrap();
     drop(stream);
-    assert_eq!(web.get(&format!("/api/runs/{id}")).json(200)["status"], "running");
+    let shown = web.get(&format!("/api/runs/{id}")).json(200);
+    assert_eq!(shown["status"], "running");
+    let second = json!({ "thread": shown["thread"], "message": "And now?" });
+    assert_eq!(web.post("/api/runs", &second).json(409)["code"], "thread_busy");
+    assert_eq!(web.delete(&format!("/api/runs/{id}")).json(409)["code"], "run_active");
     may_answer.store(true, Ordering::Release);
     let ended = await_status(&web, &id, "done").await;
     assert_eq!((&ended["answer"], &ended["reason"]), (&json!("All are counted."), &Value::Null));
@@ -136,6 +140,10 @@ async fn a_run_goes_on_without_its_client_and_says_what_it_came_to() {
     assert_eq!((&listed["runs"][0]["id"], &listed["next"]), (&json!(next), &json!(next)));
     let listed = web.get(&format!("/api/runs?before={next}")).json(200);
     assert_eq!((&listed["runs"][0]["id"], &listed["next"]), (&json!(id), &Value::Null));
+    for path in [&id, &next].map(|id| format!("/api/runs/{id}")) {
+        assert_eq!(web.delete(&path).status, 204);
+        assert_eq!(web.get(&path).json(404)["code"], "unknown_run");
+    }
 }
 
 #[tokio::test]

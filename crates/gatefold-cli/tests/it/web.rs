@@ -48,6 +48,10 @@ impl Web {
         self.send("GET", path, "", "")
     }
 
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        self.send("DELETE", path, "", "")
+    }
+
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.send("POST", path, "content-type: application/json\r\n", &body.to_string())
     }
