@@ -129,6 +129,12 @@ async fn two_chats_go_on_with_one_conversation_and_lose_nothing() {
     let mut second = Talk::begin_with(&scratch, &["chat", "--continue"]);
     second.say("Two.");
     second.await_text("Two. is request 2.").await;
+    // It is shown while it comes, and kept once it is whole.
+    let is_kept = || {
+        let runs = run(&scratch, &["runs", "list", "--json"]).json()["runs"].take();
+        runs.as_array().unwrap().iter().all(|run| run["state"] == "done")
+    };
+    assert!(wait_until(LIMIT, is_kept).await);
     // What the other chat said is before what this one says now.
     first.say("Three.");
     first.await_text("another chat has changed this conversation").await;
@@ -142,6 +148,7 @@ async fn two_chats_go_on_with_one_conversation_and_lose_nothing() {
     second.await_text("Meanwhile. is request 4.").await;
     may_answer.store(true, Ordering::Release);
     first.await_text("Slowly. is request 4.").await;
+    assert!(wait_until(LIMIT, is_kept).await);
     second.say("/undo");
     second.await_text("nothing was taken back").await;
     second.say("Six.");
