@@ -96,7 +96,11 @@ async fn a_compaction_counts_only_where_the_conversation_is_as_it_was() {
     let store = Store::open(folder.path(), StoreOptions::default()).await.unwrap();
     let journal: Arc<dyn Journal> = Arc::new(store);
     let owner = DataOwner::lasting(&Principal::user(UserId::new("ann")));
-    let model = ScriptedModel::start(calling(20));
+    let long = format!(r#"{{"text":"{}"}}"#, "word ".repeat(2000));
+    let model = ScriptedModel::start(move |prompt| match prompt.told().len() {
+        0..6 => Move::Call(vec![("echo".to_owned(), long.clone())]),
+        _ => Move::say("Done."),
+    });
     let (client, tools) = (client(&model, Api::OpenAiChat), SlowEcho::taking(Duration::ZERO));
     let driver =
         |run| Driver::new(&client, &tools).with_journal(RunJournal::new(journal.clone(), run));

@@ -22,7 +22,7 @@ async fn a_schema_of_a_newer_gatefold_is_refused() {
     connect(directory.path()).await.execute(newer).await.unwrap();
     let (kind, shown) = refusal(directory.path()).await;
     assert_eq!(kind, "newer");
-    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` was written by a newer Gatefold (schema 99, this one knows 18); upgrade Gatefold or set another state directory");
+    insta::assert_snapshot!(shown, @"`DIR/gatefold.db` was written by a newer Gatefold (schema 99, this one knows 19); upgrade Gatefold or set another state directory");
 }
 
 #[tokio::test]
