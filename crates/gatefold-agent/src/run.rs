@@ -168,10 +168,6 @@ impl AgentRun {
         self.transcript
     }
 
-    pub fn into_history(self) -> History {
-        self.transcript.into_history()
-    }
-
     pub fn limits(&self) -> &RunLimits {
         &self.limits
     }

@@ -61,7 +61,7 @@ async fn a_conversation_is_whole_again_from_the_journals_of_its_runs() {
     let driver = Driver::new(&client, &tools);
     let driver = driver.with_journal(RunJournal::new(journal.clone(), first));
     let run = driver.drive(asking("Go."), RunLimits::default()).await.unwrap();
-    let mut history = run.into_history();
+    let mut history = run.into_transcript().into_history();
 
     history.say(UserMessage::text("Again.").unwrap());
     let second = begin(&journal, &owner, 2).await;
