@@ -93,7 +93,7 @@ pub(crate) fn card_request(
     (end, bytes): (usize, usize),
     room: usize,
 ) -> History {
-    let (shown, begin) = (transcript.shown(), transcript.card_end());
+    let (shown, begin) = (transcript.prompt_history(), transcript.card_end());
     // Nothing is left out behind the card so far, so the turns are counted from the end.
     let behind = &shown.turns()[shown.turns().len() - (transcript.turns().len() - begin)..];
     let mut text = write_turns(&behind[..end - begin], begin);

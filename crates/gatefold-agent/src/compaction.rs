@@ -90,7 +90,7 @@ impl CompactionGoal {
             return Some(CompactionStep::Offload { results, preview: PREVIEW });
         }
         let bytes = (self.target / CARD_SHARE).clamp(CARD_BYTES.0, CARD_BYTES.1);
-        let replaced = (begin..recent).map(|at| replaced_size(transcript, at)).sum::<usize>();
+        let replaced = (begin..recent).map(|at| size_behind_card(transcript, at)).sum::<usize>();
         if replaced > bytes {
             return Some(CompactionStep::WriteCard { end: recent, bytes });
         }
@@ -155,7 +155,7 @@ fn unread_from(turns: &[Turn]) -> usize {
 }
 
 /// The size of what a card would stand for.
-fn replaced_size(transcript: &Transcript, at: usize) -> usize {
+fn size_behind_card(transcript: &Transcript, at: usize) -> usize {
     match &transcript.turns()[at] {
         Turn::User(message) if !is_note(message) => 0,
         _ => transcript.size_of(at).text,

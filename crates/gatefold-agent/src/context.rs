@@ -21,7 +21,7 @@ pub struct Transcript {
     offloads: BTreeMap<ResultPlace, String>,
     card: Option<WorkCard>,
     /// How many bytes were shown after the last decision; 0 before the first.
-    compacted_to: usize,
+    settled_size: usize,
 }
 
 /// A result: the turn of its round, and its call in that, both from 0.
@@ -118,15 +118,15 @@ impl Transcript {
 
     /// Has the next compaction wait until more was said.
     pub(crate) fn settle(&mut self) {
-        self.compacted_to = self.size().text;
+        self.settled_size = self.size().text;
     }
 
-    pub(crate) fn compacted_to(&self) -> usize {
-        self.compacted_to
+    pub(crate) fn settled_size(&self) -> usize {
+        self.settled_size
     }
 
     /// What the model is shown.
-    pub fn shown(&self) -> Cow<'_, History> {
+    pub fn prompt_history(&self) -> Cow<'_, History> {
         if self.offloads.is_empty() && self.card.is_none() {
             return Cow::Borrowed(&self.history);
         }
@@ -135,7 +135,7 @@ impl Transcript {
             match turn {
                 _ if self.is_replaced(at) => {}
                 Turn::User(_) => turns.push(turn.clone()),
-                Turn::Round(round) => turns.push(Turn::Round(self.shown_round(at, round))),
+                Turn::Round(round) => turns.push(Turn::Round(self.preview_round(at, round))),
             }
             if let Some(card) = self.card.as_ref().filter(|_| at + 1 == end) {
                 let card = UserMessage::text(&card.text).expect("a card is not blank");
@@ -215,7 +215,7 @@ impl Transcript {
         size
     }
 
-    fn shown_round(&self, at: usize, round: &Round) -> Round {
+    fn preview_round(&self, at: usize, round: &Round) -> Round {
         let shown = |(call, result): (usize, &ToolResult)| match self
             .offloads
             .get(&ResultPlace { turn: at, call })
@@ -233,7 +233,7 @@ impl Transcript {
 
 impl From<History> for Transcript {
     fn from(history: History) -> Self {
-        Self { history, offloads: BTreeMap::new(), card: None, compacted_to: 0 }
+        Self { history, offloads: BTreeMap::new(), card: None, settled_size: 0 }
     }
 }
 

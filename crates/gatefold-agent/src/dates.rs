@@ -30,7 +30,7 @@ pub(crate) fn with_date(message: UserMessage, earlier: &[Turn], now: Timestamp) 
 }
 
 /// The parts of a message that its person said, without the day.
-pub fn said_parts(message: &UserMessage) -> impl Iterator<Item = &UserPart> {
+pub fn parts_without_date(message: &UserMessage) -> impl Iterator<Item = &UserPart> {
     message.parts().iter().filter(|part| date_of(part).is_none())
 }
 

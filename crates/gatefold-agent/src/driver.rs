@@ -343,7 +343,7 @@ impl<'a> Driver<'a> {
             }
             None => return Ok(AgentEvent::Cancelled),
         };
-        let shown = run.shown();
+        let shown = run.prompt_history();
         let request = ModelRequest::new(&offer.instructions, &shown);
         // Providers want the tools of earlier calls even where no more may be made.
         let request = ModelRequest {

@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use gatefold_core::{ApprovalId, Timestamp};
-use gatefold_dispatch::{DataOwner, Journal, JournalError, NewRunEvent, RunEvent, RunId};
+use gatefold_dispatch::{
+    DataOwner, Journal, JournalError, NewRunEvent, RunEvent, RunId, Settlement,
+};
 use gatefold_model::{ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -44,18 +46,7 @@ pub struct WaitingCall {
     pub approval: ApprovalId,
     /// Found out anew each time that the run is taken up.
     #[serde(skip)]
-    pub state: WaitState,
-}
-
-/// What has become of an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum WaitState {
-    /// Nobody has decided yet.
-    #[default]
-    Open,
-    Decided,
-    /// Nobody did, and nobody can any more.
-    Over,
+    pub state: Settlement,
 }
 
 /// A driver goes on with a run.
@@ -82,7 +73,7 @@ impl KeptRun {
     }
 
     /// What has become of one of its calls, if that waits.
-    fn wait_state(&self, call: usize) -> Option<WaitState> {
+    fn wait_state(&self, call: usize) -> Option<Settlement> {
         self.waiting.iter().find(|waiting| waiting.call == call).map(|waiting| waiting.state)
     }
 }
@@ -162,9 +153,9 @@ impl Driver<'_> {
 
     async fn plan(&self, kept: &KeptRun, call: usize, request: &ToolCall) -> CallPlan {
         match kept.wait_state(call) {
-            Some(WaitState::Open) => CallPlan::KeepWaiting,
-            Some(WaitState::Decided) => CallPlan::Make,
-            Some(WaitState::Over) => CallPlan::Tell(NOT_DECIDED),
+            Some(Settlement::Open) => CallPlan::KeepWaiting,
+            Some(Settlement::Decided) => CallPlan::Make,
+            Some(Settlement::Over) => CallPlan::Tell(NOT_DECIDED),
             None if self.tools().is_repeatable(request).await => CallPlan::Make,
             None => CallPlan::Tell(INTERRUPTED),
         }
@@ -173,7 +164,7 @@ impl Driver<'_> {
 
 /// A call waits for an approval.
 pub(crate) fn waiting(call: usize, approval: ApprovalId) -> NewRunEvent {
-    replay::write_event(WAIT_KIND, &WaitingCall { call, approval, state: WaitState::Open })
+    replay::write_event(WAIT_KIND, &WaitingCall { call, approval, state: Settlement::Open })
 }
 
 /// Ends a run that nobody drives, where its journal ends.

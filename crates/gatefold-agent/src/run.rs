@@ -156,8 +156,8 @@ impl AgentRun {
     }
 
     /// What of it the model is shown, just as fit.
-    pub fn shown(&self) -> Cow<'_, History> {
-        self.transcript.shown()
+    pub fn prompt_history(&self) -> Cow<'_, History> {
+        self.transcript.prompt_history()
     }
 
     pub fn transcript(&self) -> &Transcript {
@@ -342,7 +342,7 @@ impl AgentRun {
     fn ask(&mut self) -> Vec<Effect> {
         let RunLimits { compact_bytes, history_bytes, .. } = self.limits;
         if self.goal.is_none()
-            && is_crowded(self.shown, compact_bytes, history_bytes, self.transcript.compacted_to())
+            && is_crowded(self.shown, compact_bytes, history_bytes, self.transcript.settled_size())
         {
             self.goal = Some(CompactionGoal::usual(compact_bytes, history_bytes));
         }

@@ -1,7 +1,7 @@
 //! Runs of agents: each is its person's own. The operator's are the local user's.
 
 use gatefold::TakeUpError;
-use gatefold_agent::{AgentRun, KeptRun, ReplayError, RunEnd, said_parts};
+use gatefold_agent::{AgentRun, KeptRun, ReplayError, RunEnd, parts_without_date};
 use gatefold_core::{Cost, Timestamp};
 use gatefold_dispatch::{
     Journal as _, JournalError, Run, RunEvent, RunId, RunKind, RunOutcome, RunPhase, Threads as _,
@@ -250,7 +250,7 @@ impl From<TakeUpError> for OperationError {
 
 /// What a person said, as text.
 fn said(message: &UserMessage) -> String {
-    let texts = said_parts(message).filter_map(|part| match part {
+    let texts = parts_without_date(message).filter_map(|part| match part {
         UserPart::Text(text) => Some(text.as_str()),
         UserPart::Image(_) => None,
     });

@@ -141,7 +141,7 @@ impl Play {
             match effect {
                 Effect::Call { call, .. } => under_way.push(call),
                 Effect::Ask(_) => {
-                    let sent = encode(self.api, &run.shown(), &self.tools);
+                    let sent = encode(self.api, &run.prompt_history(), &self.tools);
                     if let Some(last) = &self.last {
                         check_growth(last, &sent)?;
                     }
@@ -327,7 +327,7 @@ fn check_messages_stay(transcript: &Transcript) -> Result<(), TestCaseError> {
         });
         said.filter(|message| matches!(&message.parts()[0], UserPart::Text(text) if text.starts_with("Request "))).collect()
     };
-    prop_assert_eq!(requests(transcript.turns()), requests(transcript.shown().turns()));
+    prop_assert_eq!(requests(transcript.turns()), requests(transcript.prompt_history().turns()));
     Ok(())
 }
 
@@ -363,9 +363,9 @@ fn a_history_that_is_cut_anywhere_is_one_that_both_providers_take() {
                 offloads: Vec::new(),
                 card: Some(WorkCard { end, text: "The card.".to_owned() }),
             });
-            if transcript.shown().awaits_answer() {
+            if transcript.prompt_history().awaits_answer() {
                 for api in Api::ALL {
-                    encode(api, &transcript.shown(), &[tool("a")]);
+                    encode(api, &transcript.prompt_history(), &[tool("a")]);
                 }
             }
         }
@@ -382,7 +382,7 @@ fn decisions_on_what_is_not_there_change_nothing() {
     };
     for nothing in [card(99, "x"), card(0, "x"), card(2, " ")] {
         transcript.apply(nothing);
-        assert_eq!(transcript.shown(), before.shown());
+        assert_eq!(transcript.prompt_history(), before.prompt_history());
     }
     transcript.apply(card(3, "x"));
     assert_eq!(transcript.hidden().replaced_rounds, 2);
@@ -414,7 +414,7 @@ fn one_large_result_ends_no_run() {
     let effects = step(&mut run, returned(0, &"large ".repeat(10_000)), &["compact"]);
     let (effects, _) = compact(&mut run, effects);
     assert_eq!(shown(&effects), ["ask"]);
-    let text = format!("{:?}", run.shown());
+    let text = format!("{:?}", run.prompt_history());
     assert!(text.len() < 4_000 && text.contains("past-1-1"), "{text}");
     // All of it is still there.
     assert!(format!("{:?}", run.history()).len() > 60_000);
@@ -434,12 +434,12 @@ fn a_model_that_takes_less_is_asked_once_more_with_half() {
     history.say(UserMessage::text("Go on.").unwrap());
     let (mut run, effects) = AgentRun::begin(history, roomy);
     assert_eq!(shown(&effects), ["ask"]);
-    let before = format!("{:?}", run.shown()).len();
+    let before = format!("{:?}", run.prompt_history()).len();
     let overflow = || AgentEvent::Overflowed { reason: "too long".to_owned() };
     let effects = step(&mut run, overflow(), &["compact"]);
     let (effects, _) = compact(&mut run, effects);
     assert_eq!(shown(&effects), ["ask"]);
-    let after = format!("{:?}", run.shown()).len();
+    let after = format!("{:?}", run.prompt_history()).len();
     assert!(after < before * 2 / 3, "{before} bytes became {after}");
     run.step(overflow());
     let Some(RunEnd::Failed { reason, is_final: false }) = run.end_state() else { panic!() };

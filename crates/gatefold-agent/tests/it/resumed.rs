@@ -6,10 +6,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use gatefold_agent::{
     AgentEvent, AgentRun, AgentTools, Budget, CallProgress, Driver, KeptRun, RunEnd, RunJournal,
-    RunLimits, Shortage, Spending, ToolOffer, WaitState, end_kept,
+    RunLimits, Shortage, Spending, ToolOffer, end_kept,
 };
 use gatefold_core::{ApprovalId, BoxError, Principal};
-use gatefold_dispatch::{DataOwner, Journal, RunId};
+use gatefold_dispatch::{DataOwner, Journal, RunId, Settlement};
 use gatefold_model::{Api, ToolCall, ToolResult, Turn};
 use gatefold_store::{Store, StoreOptions};
 use gatefold_testkit::model::ScriptedModel;
@@ -157,7 +157,7 @@ async fn a_repeatable_call_that_was_under_way_is_made_again() {
 
 #[tokio::test]
 async fn a_run_whose_calls_all_wait_goes_on_once_somebody_has_decided() {
-    for (state, made) in [(WaitState::Decided, 2), (WaitState::Over, 0)] {
+    for (state, made) in [(Settlement::Decided, 2), (Settlement::Over, 0)] {
         let world = World::new(2).await;
         let waiting = Ledger::new(Answers::None, false);
         let run = world.drive(&waiting, RunLimits::default()).await.unwrap();
@@ -174,7 +174,7 @@ async fn a_run_whose_calls_all_wait_goes_on_once_somebody_has_decided() {
         let run = world.resume(&tools, kept, Spending::default()).await;
         assert_eq!((tools.made().len(), run.end_state()), (made, Some(&RunEnd::Answered)));
         let is_told = results(&run).iter().all(|text| text.contains("was not made"));
-        assert_eq!(is_told, state == WaitState::Over);
+        assert_eq!(is_told, state == Settlement::Over);
     }
 }
 
@@ -183,7 +183,7 @@ async fn a_call_that_was_made_after_its_approval_does_not_wait_any_more() {
     let world = World::new(2).await;
     world.drive(&Ledger::new(Answers::None, false), RunLimits::default()).await.unwrap();
     let mut kept = world.kept().await;
-    kept.waiting.iter_mut().for_each(|waiting| waiting.state = WaitState::Decided);
+    kept.waiting.iter_mut().for_each(|waiting| waiting.state = Settlement::Decided);
     let dying = Ledger::new(Answers::First, false);
     let resumed = world.resume(&dying, kept, Spending::default());
     tokio::time::timeout(Duration::from_millis(500), resumed).await.unwrap_err();

@@ -2,13 +2,10 @@
 
 use std::fmt;
 
-use gatefold_model::{
-    Api, AssistantMessage, AssistantPart, Fields, Origin, Round, Turn, UserMessage,
-};
+use gatefold_model::{AssistantMessage, Round, Turn, UserMessage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use url::Url;
 
 use super::error::ApiError;
 use crate::messages::Content;
@@ -176,7 +173,7 @@ impl GatheredMessages {
                 let text = content.map(Content::into_text).transpose();
                 let text = text.map_err(|error| fault("content", &error))?.unwrap_or_default();
                 let said = if text.is_empty() { refusal.unwrap_or_default() } else { text };
-                self.take_answer(said).map_err(|error| fault("role", &error))?;
+                self.take_answer(&said).map_err(|error| fault("role", &error))?;
             }
             "tool" | "function" => return Err(fault("role", &WITHOUT_CALLS)),
             other => return Err(fault("role", &format!("there is no role `{other}`"))),
@@ -185,7 +182,7 @@ impl GatheredMessages {
     }
 
     /// What an assistant said. Two of its messages in a row are one, as providers want it.
-    fn take_answer(&mut self, text: String) -> Result<(), &'static str> {
+    fn take_answer(&mut self, text: &str) -> Result<(), &'static str> {
         if text.trim().is_empty() {
             return Ok(());
         }
@@ -193,7 +190,7 @@ impl GatheredMessages {
             None => return Err("a conversation begins with a message of the role `user`"),
             Some(Turn::Round(earlier)) => {
                 let joined = format!("{}\n\n{text}", earlier.said().text());
-                self.turns.push(Turn::Round(answer(joined)));
+                self.turns.push(Turn::Round(answer(&joined)));
             }
             Some(said) => self.turns.extend([said, Turn::Round(answer(text))]),
         }
@@ -210,14 +207,9 @@ impl GatheredMessages {
     }
 }
 
-/// What an assistant said, as the client tells it. It is bound to no provider.
-fn answer(text: String) -> Round {
-    let nowhere = Url::parse("client:").expect("it is an address");
-    let said = AssistantMessage {
-        origin: Origin::new(Api::OpenAiChat, &nowhere, ""),
-        parts: vec![AssistantPart::Text { text, raw: None }],
-        extra: Fields::default(),
-    };
+/// What an assistant said, as the client tells it: not blank.
+fn answer(text: &str) -> Round {
+    let said = AssistantMessage::of_text(text).expect("blank texts were left out");
     Round::new(said, Vec::new()).expect("it has no calls")
 }
 

@@ -1,7 +1,7 @@
 //! The events of a run, as clients read them. This is a face of its own: a journal keeps more, in a form
 //! that changes with the loop.
 
-use gatefold_agent::{AgentEvent, Compaction, JournalEntry, Shortage, said_parts};
+use gatefold_agent::{AgentEvent, Compaction, JournalEntry, Shortage, parts_without_date};
 use gatefold_core::Timestamp;
 use gatefold_dispatch::{RunEvent, RunOutcome};
 use gatefold_model::{
@@ -150,7 +150,8 @@ impl PublicEvent {
     }
 
     fn of_beginning(said: Option<&UserMessage>) -> Self {
-        let (message, images) = said.map(|said| read_parts(said_parts(said))).unwrap_or_default();
+        let (message, images) =
+            said.map(|said| read_parts(parts_without_date(said))).unwrap_or_default();
         Self::RunBegan { message, images }
     }
 

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use gatefold::Environment;
-use gatefold_agent::said_parts;
+use gatefold_agent::parts_without_date;
 use gatefold_model::{AssistantPart, History, Turn, UserPart};
 use gatefold_operations::{StateOperations, ThreadRecord};
 use serde_json::json;
@@ -68,7 +68,7 @@ async fn show(state: &StateOperations, id: &str, output: &Output) -> anyhow::Res
     output.line(&style.strong(&on_one_line(&thread.title)));
     for turn in history.as_ref().map(History::turns).unwrap_or_default() {
         match turn {
-            Turn::User(message) => said(said_parts(message), "> ", output),
+            Turn::User(message) => said(parts_without_date(message), "> ", output),
             Turn::Round(round) => {
                 for part in &round.said().parts {
                     match part {

@@ -91,8 +91,10 @@ pub enum ApprovalDecision {
 }
 
 /// What has become of a request, for a call that waits for it in no memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Settlement {
+    /// Nobody has decided yet.
+    #[default]
     Open,
     Decided,
     /// It has expired, or its approval is used.

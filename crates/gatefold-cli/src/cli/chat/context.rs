@@ -87,7 +87,7 @@ fn offer_parts(offer: &ToolOffer) -> Vec<PromptPart> {
 }
 
 fn conversation_parts(transcript: Option<&Transcript>) -> Vec<PromptPart> {
-    let shown = transcript.map(Transcript::shown);
+    let shown = transcript.map(Transcript::prompt_history);
     let card = transcript.and_then(Transcript::card_text);
     let (mut said, mut answered, mut told) = (Vec::new(), Vec::new(), Vec::new());
     for turn in shown.as_ref().map(|shown| shown.turns()).unwrap_or_default() {

@@ -6,12 +6,12 @@ use anyhow::Context as _;
 use gatefold::{App, RUN_CRASHES, RunClaim, RunTenure};
 use gatefold_agent::{
     AgentEvent, AgentRun, EarlierTurns, KeptRun, RunJournal, Spending, ThreadHistory, Transcript,
-    WaitState, end_kept, is_answered, thread_title,
+    end_kept, is_answered, thread_title,
 };
 use gatefold_core::{AgentId, ApprovalId};
 use gatefold_dispatch::{
     Approvals as _, DataOwner, Journal as _, NewRun, NewThread, Run, RunId, RunKind, RunPhase,
-    Settlement, ThreadId, Threads as _,
+    ThreadId, Threads as _,
 };
 use gatefold_model::{History, Turn, UserMessage};
 use gatefold_operations::{Asker, StateOperations};
@@ -186,11 +186,7 @@ impl Conversation {
             return Ok(None);
         }
         for waiting in &mut kept.waiting {
-            waiting.state = match store.settlement(&waiting.approval).await {
-                Ok(Settlement::Decided) => WaitState::Decided,
-                Ok(Settlement::Over) => WaitState::Over,
-                Ok(Settlement::Open) | Err(_) => WaitState::Open,
-            };
+            waiting.state = store.settlement(&waiting.approval).await.unwrap_or_default();
         }
         let usage = store.run_usage(id).await?;
         let spent = Spending { tokens: usage.tokens.total(), cost: usage.cost };

@@ -9,10 +9,10 @@ use anyhow::Context as _;
 use gatefold::App;
 use gatefold_agent::{
     AgentEvent, AgentRun, AgentTools as _, Budget, Driver, EarlierTurns, RunEnd, RunFault,
-    RunLimits, RunWatcher, Spending, WaitState, WaitingCall,
+    RunLimits, RunWatcher, Spending, WaitingCall,
 };
 use gatefold_core::Cost;
-use gatefold_dispatch::RunId;
+use gatefold_dispatch::{RunId, Settlement};
 use gatefold_model::Origin;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -92,7 +92,7 @@ async fn finish_open(
     let Some(OpenRun { id, journal, kept, spent, requests }) = conversation.take_up().await? else {
         return Ok(());
     };
-    let is_open = |waiting: &&WaitingCall| waiting.state == WaitState::Open;
+    let is_open = |waiting: &&WaitingCall| waiting.state == Settlement::Open;
     if let Some(waiting) = kept.waiting.iter().find(is_open) {
         let approval = waiting.approval.clone();
         let all: Vec<_> = kept.waiting.iter().map(|waiting| waiting.approval.clone()).collect();

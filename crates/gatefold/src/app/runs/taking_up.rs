@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use gatefold_agent::{
     AgentEvent, AgentTools as _, EarlierTurns, KeptRun, ReplayError, RunJournal, Spending,
-    ThreadHistory, WaitState, end_kept,
+    ThreadHistory, end_kept,
 };
 use gatefold_core::ApprovalId;
 use gatefold_dispatch::{
@@ -99,8 +99,8 @@ impl RunHost {
         let of = (run.id, *owner, run.thread);
         let state = Arc::new(LiveState::new(of, journal, setting.token()).0);
         for waiting in &mut kept.waiting {
-            waiting.state = self.wait_state(&waiting.approval).await;
-            if waiting.state == WaitState::Open {
+            waiting.state = self.settlement(&waiting.approval).await;
+            if waiting.state == Settlement::Open {
                 state.wait_for(&waiting.approval);
             }
         }
@@ -112,12 +112,8 @@ impl RunHost {
     }
 
     /// What has become of an approval. One of which that is not known is waited for.
-    pub(super) async fn wait_state(&self, approval: &ApprovalId) -> WaitState {
-        match self.approvals.settlement(approval).await {
-            Ok(Settlement::Decided) => WaitState::Decided,
-            Ok(Settlement::Over) => WaitState::Over,
-            Ok(Settlement::Open) | Err(_) => WaitState::Open,
-        }
+    pub(super) async fn settlement(&self, approval: &ApprovalId) -> Settlement {
+        self.approvals.settlement(approval).await.unwrap_or_default()
     }
 
     /// Finds all that a run goes on with, or why it cannot.

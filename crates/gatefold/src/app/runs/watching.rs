@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gatefold_agent::WaitState;
-use gatefold_dispatch::{Journal as _, Run, RunOutcome, RunPhase};
+use gatefold_dispatch::{Journal as _, Run, RunOutcome, RunPhase, Settlement};
 use gatefold_store::UnendedRun;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -73,7 +72,7 @@ impl RunHost {
     async fn can_go_on(&self, run: &Run) -> bool {
         let RunPhase::Waiting(approvals) = &run.phase else { return true };
         for approval in approvals {
-            if self.wait_state(approval).await != WaitState::Open {
+            if self.settlement(approval).await != Settlement::Open {
                 return true;
             }
         }

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use gatefold::App;
 use gatefold_agent::{
-    AgentRun, AgentTools as _, Driver, EarlierTurns, RunFault, RunJournal, RunLimits, WaitState,
+    AgentRun, AgentTools as _, Driver, EarlierTurns, RunFault, RunJournal, RunLimits,
 };
-use gatefold_dispatch::RunId;
+use gatefold_dispatch::{RunId, Settlement};
 use tokio_util::sync::CancellationToken;
 
 use super::Chat;
@@ -41,8 +41,8 @@ impl Chat<'_> {
         self.output.warning("the last answer was interrupted: it goes on now");
         if self.peer.is_some() {
             // The person can be asked here and now.
-            for waiting in kept.waiting.iter_mut().filter(|one| one.state == WaitState::Open) {
-                waiting.state = WaitState::Decided;
+            for waiting in kept.waiting.iter_mut().filter(|one| one.state == Settlement::Open) {
+                waiting.state = Settlement::Decided;
             }
         }
         let said = EarlierTurns { turns: kept.run.history().turns(), requests };
