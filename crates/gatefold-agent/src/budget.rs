@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gatefold_core::Cost;
+use gatefold_dispatch::RunId;
 
 use crate::Shortage;
 
@@ -35,6 +36,8 @@ struct BudgetState {
     micros: AtomicU64,
     has_price: AtomicBool,
     outer: Option<Budget>,
+    /// The run that it is the budget of.
+    run: Option<RunId>,
 }
 
 impl SpendingLimit {
@@ -73,11 +76,16 @@ impl Budget {
         Self::default()
     }
 
-    /// A budget within this one.
+    /// The budget of a run, within this one. What is spent by others for the run can be told from what they spend otherwise.
     #[must_use]
-    pub fn within(&self, limit: SpendingLimit) -> Self {
+    pub(crate) fn of_run(&self, limit: SpendingLimit, run: Option<RunId>) -> Self {
         let outer = Some(self.clone());
-        Self(Arc::new(BudgetState { limit, outer, ..BudgetState::default() }))
+        Self(Arc::new(BudgetState { limit, outer, run, ..BudgetState::default() }))
+    }
+
+    /// The innermost run that what is spent here is spent for, if it has a journal.
+    pub(crate) fn run(&self) -> Option<RunId> {
+        self.0.run.or_else(|| self.0.outer.as_ref()?.run())
     }
 
     pub fn spent(&self) -> Spending {

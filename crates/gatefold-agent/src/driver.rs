@@ -204,7 +204,7 @@ impl<'a> Driver<'a> {
             conversation.date_last(clock.now());
         }
         let deadline = Instant::now() + limits.run;
-        let budget = self.budget.within(limits.spending());
+        let budget = self.budget_of(&limits);
         if let Some(journal) = &self.journal {
             journal.append(vec![replay::beginning(conversation.turns(), &limits)]).await?;
         }
@@ -219,6 +219,7 @@ impl<'a> Driver<'a> {
             self.keep_past(run.transcript()).await;
         }
         let mut calls = FuturesUnordered::new();
+        let mut blocked = None;
         loop {
             let mut event = None;
             while let Some(effect) = effects.pop_front() {
@@ -228,6 +229,9 @@ impl<'a> Driver<'a> {
                         calls.push(self.call(call, request, &budget));
                     }
                     // It is the only effect of its step, and no call is under way.
+                    Effect::Ask(_) | Effect::Compact(_) if blocked.is_some() => {
+                        event = blocked.take().map(|reason| AgentEvent::GivenUp { reason });
+                    }
                     Effect::Ask(tools) => {
                         let asked = Box::pin(self.ask(&run, tools, &budget));
                         let Some(asked) = self.pause.run_until_cancelled(asked).await else {
@@ -251,7 +255,7 @@ impl<'a> Driver<'a> {
             }
             let event = match event {
                 Some(event) => Some(event),
-                None => self.wait(&mut calls).await?,
+                None => self.wait(&mut calls, &mut blocked).await?,
             };
             let Some(event) = event else { return Ok(run) };
             // Before the event: it may lead to the next question to the model.
@@ -264,16 +268,21 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Waits for the next call that returns. None once all that are under way wait for somebody's approval.
+    /// Waits for the next call that returns, and notes why the run cannot go on if it says so. None once all that are under way wait for somebody's approval.
     async fn wait(
         &self,
         calls: &mut FuturesUnordered<impl Future<Output = (usize, CallProgress)>>,
+        blocked: &mut Option<String>,
     ) -> Result<Option<AgentEvent>, RunFault> {
         loop {
             return Ok(match self.cancel.run_until_cancelled(calls.next()).await {
                 None => Some(AgentEvent::Cancelled),
                 Some(None) => None,
                 Some(Some((call, CallProgress::Returned(result)))) => {
+                    Some(AgentEvent::Returned { call, result })
+                }
+                Some(Some((call, CallProgress::Blocked { result, reason }))) => {
+                    blocked.get_or_insert(reason);
                     Some(AgentEvent::Returned { call, result })
                 }
                 Some(Some((call, CallProgress::Waiting(approval)))) => {
@@ -324,8 +333,8 @@ impl<'a> Driver<'a> {
         self.tools
     }
 
-    pub(crate) fn budget(&self) -> &Budget {
-        &self.budget
+    pub(crate) fn budget_of(&self, limits: &RunLimits) -> Budget {
+        self.budget.of_run(limits.spending(), self.journal.as_ref().map(RunJournal::id))
     }
 
     /// Asks the model to answer the conversation.

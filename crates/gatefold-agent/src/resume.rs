@@ -126,7 +126,7 @@ impl Driver<'_> {
     pub async fn resume(&self, kept: KeptRun, spent: Spending) -> Result<AgentRun, RunFault> {
         let limits = kept.run.limits();
         let deadline = Instant::now() + limits.run.saturating_sub(kept.elapsed);
-        let budget = self.budget().within(limits.spending());
+        let budget = self.budget_of(limits);
         budget.spend(spent);
         let (mut effects, mut told, mut calls) = (VecDeque::new(), Vec::new(), Vec::new());
         for effect in kept.run.pending() {

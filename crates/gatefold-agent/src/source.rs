@@ -194,7 +194,8 @@ impl AgentSource {
             return Ok(report_failure(&format!("The agent was not asked: {of}.")));
         }
         let limits = RunLimits::for_model(&model.room, &offer, &model.limits);
-        let origin = context.nested.parent().map_or(UseOrigin::Elsewhere, UseOrigin::Call);
+        let of_call = |call| UseOrigin::Call(call, budget.run());
+        let origin = context.nested.parent().map_or(UseOrigin::Elsewhere, of_call);
         let (ledger, who) = (self.ledger.clone(), call.principal());
         let meter = ModelMeter::new(ledger, who, Some(&agent.id), origin, model.chain);
         let driver = Driver::new(&model.client, &tools)

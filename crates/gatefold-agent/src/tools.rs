@@ -27,6 +27,11 @@ pub enum CallProgress {
     Returned(ToolResult),
     /// It has not taken effect, and can be made once somebody has decided about this approval.
     Waiting(ApprovalId),
+    /// It could not be made, and the run ends once its other calls have returned, for a reason that a person can be told.
+    Blocked {
+        result: ToolResult,
+        reason: String,
+    },
 }
 
 /// The tools of a run.

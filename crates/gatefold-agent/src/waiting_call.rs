@@ -9,10 +9,13 @@ use gatefold_model::{CallArguments, ToolCall, UserPart};
 
 use crate::{Budget, CallProgress, SurfaceTools};
 
-/// What a person has to do before a call can be made.
+/// What is in the way of a call.
 enum Obstacle {
+    /// A person has to approve it.
     Approval(ApprovalId),
     SignIn(Domain),
+    /// The source has listed nothing, which may be for want of a credential.
+    Unlisted(Domain),
 }
 
 /// Hears what is in the way of a call.
@@ -31,6 +34,12 @@ impl CallObserver for RefusedCall {
                 Obstacle::Approval(id.clone())
             }
             Err(CallError::NeedsSignIn { domain, .. }) => Obstacle::SignIn(domain.clone()),
+            Err(CallError::UnknownTool { name, .. }) => {
+                match self.view.unlisted_owner(name.as_str()) {
+                    Some(source) => Obstacle::Unlisted(source.domain.clone()),
+                    None => return,
+                }
+            }
             _ => return,
         };
         *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner) = Some(obstacle);
@@ -52,8 +61,16 @@ impl SurfaceTools {
         let mut result = self.call_observed(request, budget, &observer_of).await;
         let obstacle = obstacle.lock().unwrap_or_else(PoisonError::into_inner).take();
         match obstacle {
-            None => {}
             Some(Obstacle::Approval(approval)) => return CallProgress::Waiting(approval),
+            Some(Obstacle::SignIn(domain) | Obstacle::Unlisted(domain))
+                if self.awaits_client(&domain).await =>
+            {
+                let reason = format!(
+                    "`{domain}` needs a sign-in: only a client can send its credential, and this run has none; begin a \
+                     run with it"
+                );
+                return CallProgress::Blocked { result, reason };
+            }
             Some(Obstacle::SignIn(domain)) => {
                 let note = format!(
                     "(`{domain}` needs a sign-in, which nobody can do within this run. Tell the user, who can ask again \
@@ -61,8 +78,13 @@ impl SurfaceTools {
                 );
                 result.parts.push(UserPart::Text(note));
             }
+            None | Some(Obstacle::Unlisted(_)) => {}
         }
         CallProgress::Returned(result)
+    }
+
+    async fn awaits_client(&self, domain: &Domain) -> bool {
+        self.turn(None).await.is_some_and(|turn| turn.awaits_client(domain))
     }
 
     /// Whether a call that may have been made already can be made again without harm: it only looks something up, or

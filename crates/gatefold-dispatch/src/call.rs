@@ -154,6 +154,14 @@ impl ActiveCall {
                 // call is still allowed.
                 return self.take_up(running, &permit, record).await;
             }
+            // An approval is bound to the credential that the client sends, so one without it would be good for nothing.
+            Ok(Admitted::NeedsApproval(call)) if self.awaits_client(call.target()) => {
+                let reason = "wants a credential, which the client has to send with its request";
+                CallError::NeedsSignIn {
+                    domain: call.target().domain.clone(),
+                    reason: reason.to_owned(),
+                }
+            }
             Ok(Admitted::NeedsApproval(call)) => {
                 if let Some((suspension, expires_at)) = self.ask_approval(&call, &record) {
                     self.record_unsent(record, AuditOutcome::Suspended(expires_at)).await;

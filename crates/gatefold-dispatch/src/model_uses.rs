@@ -32,8 +32,8 @@ impl UsedTokens {
 pub enum UseOrigin {
     /// A run with a journal.
     Run(RunId),
-    /// A call that an agent works for.
-    Call(CallId),
+    /// A call that an agent works for, and the run that made it if one did.
+    Call(CallId, Option<RunId>),
     Elsewhere,
 }
 

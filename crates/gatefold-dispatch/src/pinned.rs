@@ -126,6 +126,12 @@ impl PinnedTurn {
         Self { view: self.view.without(domain), ..self.clone() }
     }
 
+    /// Whether only a client can send the credential that the principal lacks at a source.
+    pub fn awaits_client(&self, domain: &Domain) -> bool {
+        let slot = self.runtime.slots.get(domain);
+        slot.is_some_and(|slot| slot.awaits_client(&self.principal))
+    }
+
     /// Whether searches learn from the calls that follow them.
     pub fn learns(&self) -> bool {
         self.runtime.learns

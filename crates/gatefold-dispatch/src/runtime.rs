@@ -109,6 +109,12 @@ impl Slot {
         self.setup.identity != IdentityScope::Shared
     }
 
+    /// Whether only a client can send the credential that the principal lacks here.
+    pub(crate) fn awaits_client(&self, principal: &Principal) -> bool {
+        let domain = self.setup.source.domain();
+        self.setup.identity == IdentityScope::Client && principal.sent.of(domain).is_none()
+    }
+
     pub(crate) fn identity(&self, principal: &Principal) -> UpstreamIdentity {
         match self.setup.identity {
             IdentityScope::Shared => UpstreamIdentity::Shared,

@@ -99,6 +99,11 @@ impl Turn {
         self.pinned.principal()
     }
 
+    /// Whether only a client can send the credential that the principal lacks at a source.
+    pub fn awaits_client(&self, domain: &Domain) -> bool {
+        self.pinned.awaits_client(domain)
+    }
+
     pub fn counters(&self) -> &Counters {
         self.pinned.counters()
     }

@@ -38,7 +38,7 @@ pub enum CostGroup {
 }
 
 impl Store {
-    /// What a run took of models, without what others did for it in runs of their own.
+    /// What a run took of models, with what agents took that worked for it.
     pub async fn run_usage(&self, run: RunId) -> Result<ModelUsage, JournalError> {
         let store = self.inner();
         let query = format!("SELECT {SUMS} FROM model_uses WHERE run = ?1");

@@ -124,7 +124,7 @@ async fn begin(
 ) -> sqlx::Result<i64> {
     let (run, call) = match entry.origin {
         UseOrigin::Run(run) => (Some(run.to_string()), None),
-        UseOrigin::Call(call) => (None, Some(call.to_string())),
+        UseOrigin::Call(call, run) => (run.map(|run| run.to_string()), Some(call.to_string())),
         UseOrigin::Elsewhere => (None, None),
     };
     let UsedTokens { input, cached, output, is_estimated } = entry.tokens;

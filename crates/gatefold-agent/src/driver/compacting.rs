@@ -22,7 +22,7 @@ impl Driver<'_> {
         conversation: Transcript,
         limits: RunLimits,
     ) -> Result<Transcript, RunFault> {
-        let budget = self.budget.within(limits.spending());
+        let budget = self.budget_of(&limits);
         let mut goal = CompactionGoal::half_of(conversation.size().text);
         if let Some(journal) = &self.journal {
             journal.append(vec![replay::beginning(conversation.turns(), &limits)]).await?;

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests may fail")]
 
+mod commands;
 mod hosted;
 mod ledger;
 #[path = "../it/process.rs"]
@@ -44,19 +45,39 @@ fn main() -> ExitCode {
             Trial::test(name, move || survive(seed))
         })
         .collect();
-    trials.push(Trial::test(
-        "a_run_waits_for_an_approval_without_its_process",
-        waits::a_run_waits_for_an_approval_without_its_process,
-    ));
-    trials.push(Trial::test("a_denied_call_is_not_made", waits::a_denied_call_is_not_made));
-    trials.push(Trial::test(
-        "a_run_is_cancelled_from_elsewhere",
-        waits::a_run_is_cancelled_from_elsewhere,
-    ));
-    trials.push(Trial::test(
-        "a_source_whose_client_is_gone_says_what_it_wants",
-        waits::a_source_whose_client_is_gone_says_what_it_wants,
-    ));
+    let others: [(&str, fn() -> Result<(), Failed>); 9] = [
+        (
+            "a_run_waits_for_an_approval_without_its_process",
+            waits::a_run_waits_for_an_approval_without_its_process,
+        ),
+        ("a_denied_call_is_not_made", waits::a_denied_call_is_not_made),
+        ("a_run_is_cancelled_from_elsewhere", waits::a_run_is_cancelled_from_elsewhere),
+        (
+            "a_run_ends_that_needs_what_only_a_client_can_send",
+            waits::a_run_ends_that_needs_what_only_a_client_can_send,
+        ),
+        (
+            "no_approval_is_asked_for_what_only_a_client_can_send",
+            waits::no_approval_is_asked_for_what_only_a_client_can_send,
+        ),
+        (
+            "a_run_is_resumed_and_deleted_by_command",
+            commands::a_run_is_resumed_and_deleted_by_command,
+        ),
+        (
+            "a_reader_follows_a_run_over_the_end_of_its_process",
+            commands::a_reader_follows_a_run_over_the_end_of_its_process,
+        ),
+        (
+            "a_run_is_ended_that_processes_die_with",
+            commands::a_run_is_ended_that_processes_die_with,
+        ),
+        (
+            "a_chat_whose_window_is_closed_finishes_its_answer",
+            commands::a_chat_whose_window_is_closed_finishes_its_answer,
+        ),
+    ];
+    trials.extend(others.map(|(name, test)| Trial::test(name, test)));
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -100,16 +121,24 @@ pub(crate) fn state(scratch: &Scratch) -> String {
     runs["runs"][0]["state"].as_str().unwrap_or_default().to_owned()
 }
 
+/// The id of the only run.
+pub(crate) fn run_id(scratch: &Scratch) -> String {
+    let runs = run(scratch, &["runs", "list", "--json"]).json();
+    runs["runs"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// The numbers of the events that `runs follow --json` printed.
+pub(crate) fn numbers_from(printed: &str) -> Vec<u64> {
+    let events = printed.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    events.map(|event| event["number"].as_u64().unwrap()).collect()
+}
+
 /// A reader who leaves and comes back sees each event once.
 fn follow_in_parts(scratch: &Scratch, random: &mut Random) {
-    let id = run(scratch, &["runs", "list", "--json"]).json()["runs"][0]["id"].clone();
-    let id = id.as_str().unwrap().to_owned();
-    let numbers = |from: u64| -> Vec<u64> {
-        let followed =
-            run(scratch, &["runs", "follow", &id, "--from", &from.to_string(), "--json"]);
-        let events =
-            followed.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        events.map(|event| event["number"].as_u64().unwrap()).collect()
+    let id = run_id(scratch);
+    let numbers = |from: u64| {
+        let from = from.to_string();
+        numbers_from(&run(scratch, &["runs", "follow", &id, "--from", &from, "--json"]).stdout)
     };
     let all = numbers(0);
     assert_eq!(all, (1..=all.len() as u64).collect::<Vec<_>>());

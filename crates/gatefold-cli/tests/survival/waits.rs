@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::ledger::Ledger;
 use crate::process::{Gateway, LIMIT, run};
 use crate::scratch::Scratch;
-use crate::{hosted, state};
+use crate::{hosted, run_id, state};
 
 /// A rule under which the first call of each pair waits.
 const ASK: &str = "[policy]\nask = ['bills__pay']\n";
@@ -79,8 +79,7 @@ pub(crate) fn a_run_is_cancelled_from_elsewhere() -> Result<(), Failed> {
         let ledger = Ledger::start(&scratch, ASK);
         // One that waits, which nobody drives.
         begin_waiting(&scratch).await;
-        let listed = run(&scratch, &["runs", "list", "--json"]).json();
-        let id = listed["runs"][0]["id"].as_str().unwrap().to_owned();
+        let id = run_id(&scratch);
         let cancelled = run(&scratch, &["runs", "cancel", &id[24..]]);
         assert_eq!((cancelled.code, state(&scratch).as_str()), (Some(0), "cancelled"));
         let again = run(&scratch, &["runs", "cancel", &id]);
@@ -92,30 +91,44 @@ pub(crate) fn a_run_is_cancelled_from_elsewhere() -> Result<(), Failed> {
     })
 }
 
-/// Nobody can send the credentials of a source of that kind within a run that nobody is connected to.
-pub(crate) fn a_source_whose_client_is_gone_says_what_it_wants() -> Result<(), Failed> {
+/// Nobody can send the credential of such a source within a run that nobody is connected to.
+pub(crate) fn a_run_ends_that_needs_what_only_a_client_can_send() -> Result<(), Failed> {
+    let server = serve_http(Fixture::new(&["--bearer", "own"]).unwrap()).unwrap();
+    let source = format!("url = '{}'", server.url);
+    let call = json!({ "subcommand": "call", "server": "up", "tool": "echo", "parameters": {} });
+    end_without_its_client(&source, &Move::call("mcp", &call))
+}
+
+/// An approval is bound to the credential, so one without it would be good for nothing.
+pub(crate) fn no_approval_is_asked_for_what_only_a_client_can_send() -> Result<(), Failed> {
+    let source = "base_url = 'http://127.0.0.1:9'\nask = ['*']\n\
+                  actions = [{ name = 'look', method = 'GET', path = '/look' }]";
+    let call = json!({ "subcommand": "execute", "connector": "up", "action": "look" });
+    end_without_its_client(source, &Move::call("connector", &call))
+}
+
+fn end_without_its_client(source: &str, first: &Move) -> Result<(), Failed> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let scratch = Scratch::new();
-        let server = serve_http(Fixture::new(&["--bearer", "own"]).unwrap()).unwrap();
-        let model = ScriptedModel::start(|prompt| match prompt.told().len() {
-            0 => Move::call(
-                "mcp",
-                &json!({ "subcommand": "call", "server": "up", "tool": "echo", "parameters": {} }),
-            ),
+        let first = first.clone();
+        let model = ScriptedModel::start(move |prompt| match prompt.told().len() {
+            0 => first.clone(),
             _ => Move::say("Sign in, please."),
         });
         let config = format!(
-            "[sources.up]\nurl = '{}'\ncredentials = 'client'\n[models.fast]\napi = 'openai-chat'\nurl = '{}'\n\
+            "[sources.up]\n{source}\ncredentials = 'client'\n[models.fast]\napi = 'openai-chat'\nurl = '{}'\n\
              model = 'scripted'\n",
-            server.url,
             model.url()
         );
         scratch.write("gatefold.toml", config);
-        let mut first = Gateway::of(hosted::command(&scratch, "Go"));
-        assert_eq!(first.ended().await, Some(0), "{}", first.log());
-        let last = model.requests().pop().unwrap();
-        assert!(last.contains("which the client has to send in the header"), "{last}");
-        assert_eq!(state(&scratch), "done");
+        let mut hosted = Gateway::of(hosted::command(&scratch, "Go"));
+        assert_eq!(hosted.ended().await, Some(0), "{}", hosted.log());
+        let id = run_id(&scratch);
+        let shown = run(&scratch, &["runs", "show", &id]).stdout;
+        assert!(shown.contains("`up` needs a sign-in: only a client can send"), "{shown}");
+        assert_eq!((state(&scratch).as_str(), model.requests().len()), ("failed", 1));
+        let asked = run(&scratch, &["approvals", "list", "--json"]).json();
+        assert_eq!(asked["approvals"], json!([]));
         Ok(())
     })
 }

@@ -155,6 +155,10 @@ impl ActiveCall {
         slot.expect("a snapshot is built from its runtime's slots")
     }
 
+    pub(super) fn awaits_client(&self, target: &Target) -> bool {
+        self.slot(target).awaits_client(&self.turn.principal)
+    }
+
     /// What the source is given beside its permit.
     fn context(self: &Arc<Self>, permit: &Permit, slot: &Slot, room: ResultRoom) -> CallContext {
         CallContext {

@@ -178,10 +178,10 @@ impl<'w> Chat<'w> {
             }
             ChatCommand::Tools => self.report(self.list_tools().await),
             ChatCommand::Context => self.report(self.count().await),
-            ChatCommand::Compact => {
-                let compacted = Box::pin(self.compact()).await;
-                self.report(compacted);
-            }
+            ChatCommand::Compact => match Box::pin(self.compact()).await {
+                Ok(ended) => return Ok(ended),
+                Err(error) => self.report(Err(error)),
+            },
             ChatCommand::Undo => self.undo().await,
             ChatCommand::Help => self.help(),
             ChatCommand::Quit => return Ok(Some(ExitCode::SUCCESS)),

@@ -143,18 +143,18 @@ impl Chat<'_> {
         }
     }
 
-    /// Compacts the conversation to half. A signal stops that where it is.
-    pub(super) async fn compact(&mut self) -> anyhow::Result<()> {
+    /// Compacts the conversation to half. A signal stops that where it is, and one that ends the chat gives its exit code.
+    pub(super) async fn compact(&mut self) -> anyhow::Result<Option<ExitCode>> {
         self.catch_up().await?;
         if self.conversation.is_open() {
             self.output
                 .line("an answer of this conversation is not finished, so nothing is compacted");
-            return Ok(());
+            return Ok(None);
         }
         let transcript = self.conversation.transcript().filter(|said| said.is_compactable());
         let Some(transcript) = transcript.cloned() else {
             self.output.line("there is nothing to compact");
-            return Ok(());
+            return Ok(None);
         };
         let before = context::count_shown(&transcript).await?;
         let offer = self.tools.offer().await.map_err(|error| anyhow::anyhow!(error))?;
@@ -168,11 +168,15 @@ impl Chat<'_> {
             .with_budget(self.spent.clone())
             .with_cancellation(cancel.clone());
         let mut compacting = pin!(driver.compact(transcript, limits));
+        let mut ended = None;
         let compacted = loop {
             tokio::select! {
                 compacted = &mut compacting => break compacted?,
                 _ = self.signals.interrupt.recv() => cancel.cancel(),
-                _ = self.signals.terminate.recv() => cancel.cancel(),
+                _ = self.signals.terminate.recv() => {
+                    ended = Some(INTERRUPTED.into());
+                    cancel.cancel();
+                }
             }
         };
         let after = context::count_shown(&compacted).await?;
@@ -180,7 +184,7 @@ impl Chat<'_> {
         let line =
             format!("the conversation took {before} tokens of a prompt, and takes {after} now");
         self.output.line(&line);
-        Ok(())
+        Ok(ended)
     }
 }
 
