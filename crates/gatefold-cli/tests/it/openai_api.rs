@@ -49,6 +49,31 @@ fn counting(prompt: &Prompt) -> Move {
     Move::Turn(ModelTurn { text: "All are\ncounted.".to_owned(), ..turn })
 }
 
+/// Has an agent answer, and repeats that.
+fn delegating(prompt: &Prompt) -> Move {
+    if prompt.whole().to_string().contains("You help.") {
+        return Move::say("There are four.");
+    }
+    match prompt.told().first() {
+        None => Move::call("call_agent", &json!({ "agent_id": "support", "task": "Count" })),
+        Some(answer) => Move::say(answer),
+    }
+}
+
+#[tokio::test]
+async fn what_agents_take_that_work_for_a_run_is_its_usage() {
+    let model = ScriptedModel::start(delegating);
+    let scratch = scratch(&model, "");
+    let gateway = serve(&scratch).await;
+    let answered = Web::new(&gateway).post(COMPLETIONS, &asks("gatefold", "Count the issues"));
+    let id = answered.header("x-gatefold-run").unwrap().to_owned();
+    let answer = answered.json(200);
+    assert_eq!(answer["choices"][0]["message"]["content"], "There are four.");
+    assert_eq!(answer["usage"]["total_tokens"], 300, "two answers and the agent's");
+    let shown = run(&scratch, &["runs", "show", &id, "--json"]).json();
+    assert_eq!(shown["run"]["usage"]["answers"], 3, "{shown}");
+}
+
 #[tokio::test]
 async fn a_completion_is_a_run_of_the_agent_that_it_names() {
     let model = ScriptedModel::start(counting);
