@@ -35,13 +35,15 @@ async def main():
     model = OpenAIChatCompletionsModel(model="scripted", openai_client=client)
     if tools == "mcp":
         async with MCPServerStreamableHttp(params={"url": f"http://127.0.0.1:{port}/mcp"}, cache_tools_list=True) as server:
-            print(await run(Agent(name="bench", model=model, mcp_servers=[server]), words))
-        return
+            return await run_at_once(lambda: Agent(name="bench", model=model, mcp_servers=[server]), words, *count)
     worker = Agent(name="worker", model=model)
     delegate = worker.as_tool(tool_name="worker", tool_description="Has a worker do a task.")
     own = [delegate] if tools == "agents" else [echo]
-    runs = (run(Agent(name="bench", model=model, tools=own), words) for _ in range(int(*count or "1")))
-    print(*await asyncio.gather(*runs))
+    await run_at_once(lambda: Agent(name="bench", model=model, tools=own), words, *count)
+
+
+async def run_at_once(new_agent, words, count="1"):
+    print(*await asyncio.gather(*(run(new_agent(), words) for _ in range(int(count)))))
 
 
 asyncio.run(main())

@@ -25,7 +25,7 @@ use crate::{
     AgentEvent, AgentRun, AgentTools, Budget, CallProgress, Effect, ModelMeter, RunEnd, RunLimits,
     Shortage, Spending, ToolUse, Transcript,
 };
-use crate::{replay, resume};
+use crate::{replay, wait_notes};
 
 /// Drives runs of one agent: asks its model, makes its calls, keeps its limits and its journal.
 pub struct Driver<'a> {
@@ -287,7 +287,7 @@ impl<'a> Driver<'a> {
                 }
                 Some(Some((call, CallProgress::Waiting(approval)))) => {
                     self.watcher.on_wait(call, &approval);
-                    self.note(resume::waiting(call, approval)).await?;
+                    self.note(wait_notes::waiting(call, approval)).await?;
                     continue;
                 }
             });

@@ -1,6 +1,7 @@
 //! A surface's tools as functions of a chat.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use gatefold_disclose::Surface;
 use gatefold_model::{RawJson, ToolDefinition};
@@ -21,8 +22,8 @@ pub(crate) struct Functions {
 struct Function {
     /// The name at the surface.
     tool: String,
-    /// The definition there, to see whether it has changed.
-    text: String,
+    /// Of the definition there, to see whether it has changed. Its text would take as much memory again.
+    fingerprint: u64,
     definition: ToolDefinition,
     is_offered: bool,
 }
@@ -75,7 +76,7 @@ impl Functions {
                 names.insert(name.clone());
                 self.functions.push(Function {
                     tool: tool.name.clone(),
-                    text: text.to_owned(),
+                    fingerprint: fingerprint(text),
                     definition: definition(&name, text),
                     is_offered: true,
                 });
@@ -99,11 +100,18 @@ impl Functions {
 
 impl Function {
     fn redefine(&mut self, text: &str) {
-        if self.text != text {
-            text.clone_into(&mut self.text);
+        let fingerprint = fingerprint(text);
+        if self.fingerprint != fingerprint {
+            self.fingerprint = fingerprint;
             self.definition = definition(self.definition.name(), text);
         }
     }
+}
+
+fn fingerprint(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn definition(name: &str, tool: &str) -> ToolDefinition {

@@ -4,21 +4,15 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use gatefold_core::{ApprovalId, Timestamp};
-use gatefold_dispatch::{
-    DataOwner, Journal, JournalError, NewRunEvent, RunEvent, RunId, Settlement,
-};
+use gatefold_core::Timestamp;
+use gatefold_dispatch::{DataOwner, Journal, JournalError, RunEvent, RunId, Settlement};
 use gatefold_model::{ToolCall, ToolResult};
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use crate::driver::RunProgress;
 use crate::replay::{self, ReplayError};
+use crate::wait_notes::{RESUME_KIND, Resumption, WAIT_KIND, WaitingCall};
 use crate::{AgentEvent, AgentRun, Driver, Effect, RunFault, RunJournal, Spending, Transcript};
-
-/// The words for what drivers note in a journal beside the events of the loop.
-pub(crate) const WAIT_KIND: &str = "agent_wait";
-pub(crate) const RESUME_KIND: &str = "agent_resumed";
 
 const INTERRUPTED: &str = "The call was interrupted before its result came, and may have taken effect. Check that before \
                            you make it again.";
@@ -36,24 +30,6 @@ pub struct KeptRun {
     pub waiting: Vec<WaitingCall>,
     /// How long it was driven so far.
     pub elapsed: Duration,
-}
-
-/// A call that waits for an approval.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WaitingCall {
-    /// Which of the last answer's calls, counted from 0.
-    pub call: usize,
-    pub approval: ApprovalId,
-    /// Found out anew each time that the run is taken up.
-    #[serde(skip)]
-    pub state: Settlement,
-}
-
-/// A driver goes on with a run.
-#[derive(Debug, Serialize, Deserialize)]
-struct Resumption {
-    /// The calls that wait no longer: from here on they may have taken effect.
-    calls: Vec<usize>,
 }
 
 impl KeptRun {
@@ -160,11 +136,6 @@ impl Driver<'_> {
             None => CallPlan::Tell(INTERRUPTED),
         }
     }
-}
-
-/// A call waits for an approval.
-pub(crate) fn waiting(call: usize, approval: ApprovalId) -> NewRunEvent {
-    replay::write_event(WAIT_KIND, &WaitingCall { call, approval, state: Settlement::Open })
 }
 
 /// Ends a run that nobody drives, where its journal ends.

@@ -3,7 +3,6 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
-use crate::draft::line_breaks;
 use crate::{DocumentFault, Format};
 
 /// A document that was read.
@@ -142,6 +141,11 @@ impl Document {
         }
         shown
     }
+}
+
+pub(crate) fn line_breaks(text: &str) -> u32 {
+    let count = text.bytes().filter(|byte| *byte == b'\n').count();
+    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn push_paragraph(text: &mut String, paragraph: &str) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-use crate::document::{Block, BlockKind, Document, Part, PartFault, Place};
+use crate::document::{Block, BlockKind, Document, Part, PartFault, Place, line_breaks};
 use crate::limits::{MAX_BLOCKS, MAX_FAULTS, MAX_MARKS, MAX_TEXT, MAX_TITLE};
 use crate::{DocumentFault, Format};
 
@@ -276,11 +276,6 @@ fn put_under_headings(blocks: &mut [Block]) {
 pub(crate) fn canonical_text(text: &str) -> String {
     let lines = text.replace("\r\n", "\n").replace('\r', "\n");
     lines.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).nfc().collect()
-}
-
-pub(crate) fn line_breaks(text: &str) -> u32 {
-    let count = text.bytes().filter(|byte| *byte == b'\n').count();
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 /// White space as single spaces.

@@ -2,7 +2,6 @@
 
 use crate::Format;
 use crate::limits::{MAX_INPUT, READING_TIME};
-use crate::pdf::PdfFault;
 
 /// Why a document, or a part of it, gives no text. The message is for whoever asked for it, often a
 /// model that will ask for something else.
@@ -38,6 +37,34 @@ pub enum DocumentFault {
     NotBuilt(Format),
     #[error("its author hid it from readers")]
     HiddenText,
+}
+
+/// Why a document, or a part of it, gives no text. The message is for whoever asked for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PdfFault {
+    #[error("this is no PDF, whatever its media type says: it does not begin with `%PDF-`")]
+    NoPdf,
+    #[error("this PDF is damaged: no pages can be found in it")]
+    NoPages,
+    #[error("this PDF is damaged in a way that cannot be read")]
+    Damaged,
+    #[error(
+        "this PDF is encrypted and needs a password, which cannot be given; ask for a copy without one"
+    )]
+    Password,
+    #[error("this PDF is encrypted in a way that is not supported; ask for a copy that is not")]
+    Cipher,
+    #[error("this PDF holds more than is read of one document")]
+    TooLarge,
+    #[error("this PDF takes longer than {} s to read", READING_TIME.as_secs())]
+    TooLong,
+    #[error(
+        "this PDF has no text to read: its pages are pictures, such as scans, and the words in them are \
+         not recognized"
+    )]
+    NoText,
+    #[error("fonts of this PDF do not say which letters they show")]
+    NoLetters,
 }
 
 impl From<PdfFault> for DocumentFault {

@@ -20,11 +20,12 @@ mod office;
 mod pdf;
 mod plain;
 mod read;
+mod sniffing;
 mod table;
 
 pub use document::{Block, BlockKind, Document, Part, PartFault, Place};
-pub use fault::DocumentFault;
-pub use format::{Format, Hints, is_document};
+pub use fault::{DocumentFault, PdfFault};
+pub use format::{Format, Hints};
 pub use limits::{MAX_INPUT, READING_TIME};
-pub use pdf::PdfFault;
 pub use read::read_document;
+pub use sniffing::is_document;

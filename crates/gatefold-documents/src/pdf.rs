@@ -13,10 +13,9 @@ mod layout;
 mod letters;
 mod pages;
 
-use crate::DocumentFault;
 use crate::document::{BlockKind, Part, Place};
 use crate::draft::Draft;
-use crate::limits::READING_TIME;
+use crate::{DocumentFault, PdfFault};
 use content::ContentReader;
 use file::PdfFile;
 use pages::Page;
@@ -32,34 +31,6 @@ const MAX_TEXT: usize = 4 * 1024 * 1024;
 /// Whether a file says in its first bytes that it is a PDF.
 pub(crate) fn is_pdf(bytes: &[u8]) -> bool {
     bytes.starts_with(HEADER)
-}
-
-/// Why a document, or a part of it, gives no text. The message is for whoever asked for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum PdfFault {
-    #[error("this is no PDF, whatever its media type says: it does not begin with `%PDF-`")]
-    NoPdf,
-    #[error("this PDF is damaged: no pages can be found in it")]
-    NoPages,
-    #[error("this PDF is damaged in a way that cannot be read")]
-    Damaged,
-    #[error(
-        "this PDF is encrypted and needs a password, which cannot be given; ask for a copy without one"
-    )]
-    Password,
-    #[error("this PDF is encrypted in a way that is not supported; ask for a copy that is not")]
-    Cipher,
-    #[error("this PDF holds more than is read of one document")]
-    TooLarge,
-    #[error("this PDF takes longer than {} s to read", READING_TIME.as_secs())]
-    TooLong,
-    #[error(
-        "this PDF has no text to read: its pages are pictures, such as scans, and the words in them are \
-         not recognized"
-    )]
-    NoText,
-    #[error("fonts of this PDF do not say which letters they show")]
-    NoLetters,
 }
 
 /// Reads all pages that can be read in time.

@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use crate::document::{BlockKind, Document, Part};
 use crate::draft::Draft;
-use crate::format::{Sniffed, sniff};
 use crate::limits::MAX_INPUT;
+use crate::sniffing::{Sniffed, sniff};
 use crate::{DocumentFault, Format, Hints, html, pdf, plain, table};
 #[cfg(feature = "readers")]
 use crate::{mail, markdown, office};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
+use bytes::Bytes;
 use gatefold_core::Secret;
 use gatefold_egress::{HttpClient, HttpRequest, HttpResponse, Redirects};
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -148,7 +149,7 @@ impl ModelClient {
 impl Endpoint {
     async fn models(&self, deadline: Instant) -> Result<Vec<String>, ModelError> {
         let url = endpoint(&self.spec.url, &["models"])?;
-        let response = self.send(Method::GET, url, Vec::new(), deadline).await?;
+        let response = self.send(Method::GET, url, Bytes::new(), deadline).await?;
         let body = response.read_capped(ANSWER_BYTES).await.map_err(ModelError::Unreachable)?;
         let listed: ModelList = serde_json::from_slice(&body)
             .map_err(|_| ModelError::NotAnAnswer { expected: "a list of models" })?;
@@ -229,19 +230,24 @@ impl Endpoint {
         }
     }
 
-    fn encode(&self, request: &ModelRequest<'_>, streams: bool) -> Vec<u8> {
+    /// Tries of one request share its body.
+    fn encode(&self, request: &ModelRequest<'_>, streams: bool) -> Bytes {
         let target = Target { spec: &self.spec, origin: &self.origin, streams };
         let body = self.wire().encode(request, &target);
-        serde_json::to_vec(&body).expect("JSON can be written")
+        serde_json::to_vec(&body).expect("JSON can be written").into()
     }
 
-    async fn ask_once(&self, body: &[u8], deadline: Instant) -> Result<ModelAnswer, ModelError> {
-        let response = self.send(Method::POST, self.url.clone(), body.to_vec(), deadline).await?;
+    async fn ask_once(&self, body: &Bytes, deadline: Instant) -> Result<ModelAnswer, ModelError> {
+        let response = self.send(Method::POST, self.url.clone(), body.clone(), deadline).await?;
         self.read_whole(response).await
     }
 
-    async fn stream_once(&self, body: &[u8], deadline: Instant) -> Result<ModelStream, ModelError> {
-        let response = self.send(Method::POST, self.url.clone(), body.to_vec(), deadline).await?;
+    async fn stream_once(
+        &self,
+        body: &Bytes,
+        deadline: Instant,
+    ) -> Result<ModelStream, ModelError> {
+        let response = self.send(Method::POST, self.url.clone(), body.clone(), deadline).await?;
         let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         if kind.is_some_and(|kind| kind.starts_with(EVENT_STREAM)) {
             let decoder = self.wire().decoder(&self.origin);
@@ -266,7 +272,7 @@ impl Endpoint {
         &self,
         method: Method,
         url: Url,
-        body: Vec<u8>,
+        body: Bytes,
         deadline: Instant,
     ) -> Result<HttpResponse, ModelError> {
         let json = HeaderValue::from_static("application/json");

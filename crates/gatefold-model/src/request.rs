@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use crate::{Fields, History, RawJson};
 
 /// What a model is asked, in the words of no wire.
@@ -33,12 +35,12 @@ pub enum ToolChoice<'a> {
     Tool(&'a str),
 }
 
-/// A tool as models are offered it.
+/// A tool as models are offered it. Clones share what it says, since a run that waits for its model holds them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDefinition {
-    name: String,
-    description: String,
-    schema: Fields,
+    name: Arc<str>,
+    description: Arc<str>,
+    schema: Arc<Fields>,
 }
 
 impl<'a> ModelRequest<'a> {
@@ -67,7 +69,7 @@ impl ToolDefinition {
         if schema.get("type").map(RawJson::text) != Some("\"object\"") {
             schema.set("type", &"object");
         }
-        Some(Self { name: name.to_owned(), description: description.to_owned(), schema })
+        Some(Self { name: name.into(), description: description.into(), schema: Arc::new(schema) })
     }
 
     pub fn name(&self) -> &str {

@@ -1,9 +1,7 @@
 //! Which of the configured models somebody may use, and the client that asks it.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::iter;
 use std::time::Duration;
-use std::{fmt, iter};
 
 use gatefold_agent::{AgentModel, MeteredModel, ModelRoom, SpendingLimit};
 use gatefold_core::Principal;
@@ -172,32 +170,10 @@ fn metered_model(model: &ModelConfig, config: &Config, principal: &Principal) ->
     MeteredModel { name: model.name.clone(), price: model.price, budget }
 }
 
-/// The clients of one model, by how long an answer may take. Runs share them, since a new one reads the machine's
-/// certificates, connects, and learns anew what the endpoint cannot do.
-#[derive(Clone, Default)]
-pub struct ModelClients(Arc<Mutex<HashMap<Duration, ModelClient>>>);
-
-impl fmt::Debug for ModelClients {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ModelClients").finish_non_exhaustive()
-    }
-}
-
-/// The most clients that are kept of one model: the agents of a file seldom have as many limits.
-const KEPT_CLIENTS: usize = 64;
-
 /// A client of one model, each of whose answers may take so long, if that is set.
 fn client(model: &ModelConfig, turn: Option<Duration>) -> Result<ModelClient, ModelChoiceError> {
     let timeout = turn.unwrap_or(model.spec.timeout);
-    let mut clients = model.clients.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(client) = clients.get(&timeout) {
-        return Ok(client.clone());
-    }
-    let client = open_client(model, timeout)?;
-    if clients.len() < KEPT_CLIENTS {
-        clients.insert(timeout, client.clone());
-    }
-    Ok(client)
+    model.clients.get_or_open(timeout, || open_client(model, timeout))
 }
 
 fn open_client(model: &ModelConfig, timeout: Duration) -> Result<ModelClient, ModelChoiceError> {

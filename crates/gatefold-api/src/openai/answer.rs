@@ -40,13 +40,13 @@ struct Completion<'a> {
 #[derive(Debug, Serialize)]
 struct Choice<'a> {
     index: u32,
-    message: Message<'a>,
+    message: AnswerMessage<'a>,
     logprobs: Option<()>,
     finish_reason: FinishReason,
 }
 
 #[derive(Debug, Serialize)]
-struct Message<'a> {
+struct AnswerMessage<'a> {
     role: &'static str,
     content: &'a str,
     refusal: Option<()>,
@@ -136,7 +136,7 @@ impl AnswerHead {
         finish_reason: FinishReason,
         tokens: &UsedTokens,
     ) -> String {
-        let message = Message { role: "assistant", content, refusal: None, annotations: [] };
+        let message = AnswerMessage { role: "assistant", content, refusal: None, annotations: [] };
         write(&Completion {
             id: self.id(),
             object: "chat.completion",

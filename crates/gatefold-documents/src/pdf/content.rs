@@ -7,11 +7,11 @@ use std::time::Instant;
 use lopdf::content::{Content, Operation};
 use lopdf::{Dictionary, Object, ObjectId, Stream};
 
-use super::PdfFault;
 use super::file::PdfFile;
 use super::fonts::Font;
-use super::layout::{Lines, Place};
+use super::layout::{DrawnPosition, Lines};
 use super::pages::Page;
+use crate::PdfFault;
 
 /// How deep drawings may be in drawings, and states in states.
 const MAX_DEPTH: usize = 8;
@@ -306,10 +306,10 @@ impl<'f> Drawing<'f> {
         self.text = then([1.0, 0.0, 0.0, 1.0, along * self.state.scale, 0.0], self.text);
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> DrawnPosition {
         let matrix = then(self.text, self.state.matrix);
         let em = self.state.size;
-        Place { x: matrix[4], y: matrix[5], along: (matrix[0] * em, matrix[1] * em) }
+        DrawnPosition { x: matrix[4], y: matrix[5], along: (matrix[0] * em, matrix[1] * em) }
     }
 }
 

@@ -15,8 +15,9 @@ use lopdf::encryption::{DecryptionError, decrypt_object};
 use lopdf::{DecompressError, Dictionary, Document, EncryptionState, Error, Object};
 use lopdf::{ObjectId, ObjectStream, Stream};
 
-use super::PdfFault;
 use scan::FoundObject;
+
+use crate::PdfFault;
 
 /// The most objects of a document.
 const MAX_OBJECTS: usize = 300_000;

@@ -10,13 +10,13 @@ const BACK: f32 = -0.5;
 
 /// Where something is drawn: a position and the direction of its line, whose length is an em's.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Place {
+pub(super) struct DrawnPosition {
     pub(super) x: f32,
     pub(super) y: f32,
     pub(super) along: (f32, f32),
 }
 
-impl Place {
+impl DrawnPosition {
     fn em(&self) -> f32 {
         self.along.0.hypot(self.along.1)
     }
@@ -26,7 +26,7 @@ impl Place {
 #[derive(Default)]
 pub(super) struct Lines {
     text: String,
-    end: Option<Place>,
+    end: Option<DrawnPosition>,
 }
 
 impl Lines {
@@ -35,7 +35,7 @@ impl Lines {
     }
 
     /// Adds what is drawn from one place to another, parted from what is before it.
-    pub(super) fn push(&mut self, from: Place, text: &str, to: Place) {
+    pub(super) fn push(&mut self, from: DrawnPosition, text: &str, to: DrawnPosition) {
         if let Some(end) = self.end
             && let Some(between) = between(end, from)
             && !self.text.is_empty()
@@ -63,7 +63,7 @@ impl Lines {
 }
 
 /// What parts two pieces.
-fn between(end: Place, from: Place) -> Option<&'static str> {
+fn between(end: DrawnPosition, from: DrawnPosition) -> Option<&'static str> {
     let em = end.em().max(from.em());
     if !(em.is_finite() && em > 0.0) {
         return Some(" ");

@@ -3,6 +3,7 @@
 mod beginning;
 mod driving;
 mod live;
+mod prepared;
 mod setting;
 mod taking_up;
 mod tools;
@@ -195,6 +196,34 @@ impl RunHost {
             }
             self.tasks.wait().await;
         }
+    }
+
+    fn check_room(&self, owner: &DataOwner) -> Result<(), BeginRunError> {
+        self.check_room_in(&self.all_live(), owner)
+    }
+
+    fn check_room_in(
+        &self,
+        live: &HashMap<RunId, Arc<LiveState>>,
+        owner: &DataOwner,
+    ) -> Result<(), BeginRunError> {
+        if self.stop.is_cancelled() {
+            return Err(BeginRunError::Stopping);
+        }
+        let of_owner = live.values().filter(|state| state.owner == *owner).count();
+        match (live.len() >= LIVE_RUNS, of_owner >= LIVE_RUNS_OF_ONE) {
+            (true, _) => Err(BeginRunError::TooMany { of: live.len() }),
+            (_, true) => Err(BeginRunError::TooMany { of: of_owner }),
+            _ => Ok(()),
+        }
+    }
+
+    fn insert(&self, state: &Arc<LiveState>) -> Result<(), BeginRunError> {
+        let mut live = self.all_live();
+        // Others may have begun meanwhile.
+        self.check_room_in(&live, &state.owner)?;
+        live.insert(state.id, state.clone());
+        Ok(())
     }
 
     fn all_live(&self) -> MutexGuard<'_, HashMap<RunId, Arc<LiveState>>> {

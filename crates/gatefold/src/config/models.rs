@@ -15,7 +15,7 @@ use url::Url;
 use super::PeopleGroup;
 use super::kinds::shared_values::{HeaderSecret, ServerAddress, missing};
 use super::spending::{self, BudgetKeys, PriceKeys};
-use crate::models::ModelClients;
+use crate::model_clients::ModelClients;
 
 /// One language model.
 #[derive(Debug, Clone)]

@@ -22,7 +22,7 @@ struct ScreenState {
     is_within_line: bool,
     /// Whether this answer's thinking was mentioned.
     thinks: bool,
-    /// The approvals that calls wait for. An answer has few calls.
+    /// The approvals that calls wait for, at most [`CALLS_PER_ANSWER`].
     waiting: Vec<ApprovalId>,
 }
 

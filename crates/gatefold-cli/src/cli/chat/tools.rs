@@ -176,12 +176,13 @@ pub(super) fn write_call(request: &ToolCall) -> String {
     crate::cli::visible::on_one_line(&format!("{} {shown}", request.name))
 }
 
-/// The tools that one call of the model reached, with what came of it; at most [`INNER_CALLS`].
+/// The tools that one call of the model reached, with what came of it.
 #[derive(Clone, Default)]
 struct InnerCalls(Arc<Mutex<InnerState>>);
 
 #[derive(Default)]
 struct InnerState {
+    /// At most [`INNER_CALLS`].
     calls: Vec<(String, String)>,
     approval: OwnApproval,
 }

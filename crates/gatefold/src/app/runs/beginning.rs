@@ -1,11 +1,10 @@
 //! How a run begins: who may have it, what it is told and offered, and what its journal says first.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use gatefold_agent::{
-    AgentModel, AgentTools as _, EarlierTurns, RunJournal, RunLimits, SurfaceTools, ThreadHistory,
-    Transcript, earlier_events, fits_journal, thread_title,
+    AgentTools as _, EarlierTurns, RunJournal, RunLimits, SurfaceTools, ThreadHistory, Transcript,
+    earlier_events, fits_journal, thread_title,
 };
 use gatefold_core::{AgentId, ClientName, Principal};
 use gatefold_dispatch::{
@@ -16,24 +15,15 @@ use gatefold_exchange::{Audience, Disclosures, Scope};
 use gatefold_model::{History, Turn, UserMessage};
 use tokio::sync::broadcast;
 
-use super::driving::DrivenRun;
 use super::live::{LiveState, RunPiece};
+use super::prepared::{DrivenRun, PreparedRun};
 use super::setting::RunSetting;
 use super::tools::HostedTools;
 use super::{
-    BeginRunError, BegunRun, LIVE_RUNS, LIVE_RUNS_OF_ONE, LiveRun, NewAgentRun, RunConversation,
-    RunHost, RunLife, owner_of_runs,
+    BeginRunError, BegunRun, LiveRun, NewAgentRun, RunConversation, RunHost, RunLife, owner_of_runs,
 };
 use crate::config::{AgentConfig, Config};
 use crate::models::agent_model;
-
-/// All that a run needs to be driven.
-pub(super) struct PreparedRun {
-    pub(super) principal: Arc<Principal>,
-    pub(super) agent: Option<AgentId>,
-    pub(super) model: AgentModel,
-    pub(super) tools: HostedTools,
-}
 
 /// What was said before a run.
 struct EarlierSaid {
@@ -117,34 +107,6 @@ impl RunHost {
         self.insert(&state)?;
         self.spawn(state.clone(), prepared, DrivenRun::New(conversation, limits));
         Ok((state, pieces))
-    }
-
-    pub(super) fn check_room(&self, owner: &DataOwner) -> Result<(), BeginRunError> {
-        self.check_room_in(&self.all_live(), owner)
-    }
-
-    fn check_room_in(
-        &self,
-        live: &HashMap<RunId, Arc<LiveState>>,
-        owner: &DataOwner,
-    ) -> Result<(), BeginRunError> {
-        if self.stop.is_cancelled() {
-            return Err(BeginRunError::Stopping);
-        }
-        let of_owner = live.values().filter(|state| state.owner == *owner).count();
-        match (live.len() >= LIVE_RUNS, of_owner >= LIVE_RUNS_OF_ONE) {
-            (true, _) => Err(BeginRunError::TooMany { of: live.len() }),
-            (_, true) => Err(BeginRunError::TooMany { of: of_owner }),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn insert(&self, state: &Arc<LiveState>) -> Result<(), BeginRunError> {
-        let mut live = self.all_live();
-        // Others may have begun meanwhile.
-        self.check_room_in(&live, &state.owner)?;
-        live.insert(state.id, state.clone());
-        Ok(())
     }
 
     /// What was said before, and the agent that it is with.

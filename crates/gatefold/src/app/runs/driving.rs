@@ -2,22 +2,13 @@
 
 use std::sync::Arc;
 
-use gatefold_agent::{
-    AgentRun, Driver, KeptRun, ModelMeter, RunFault, RunLimits, Spending, Transcript,
-};
+use gatefold_agent::{AgentRun, Driver, ModelMeter, RunFault};
 use gatefold_core::ApprovalId;
 use gatefold_dispatch::{Journal as _, ModelLedger, RunOutcome, UseOrigin};
 
 use super::RunHost;
-use super::beginning::PreparedRun;
 use super::live::{LiveState, RunPosition, RunReport};
-
-/// What a task drives.
-pub(super) enum DrivenRun {
-    New(Transcript, RunLimits),
-    /// One that goes on, with what it has spent.
-    Kept(Box<KeptRun>, Spending),
-}
+use super::prepared::{DrivenRun, PreparedRun};
 
 impl RunHost {
     /// Drives a run in a task of its own.

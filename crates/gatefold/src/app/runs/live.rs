@@ -60,7 +60,7 @@ pub(super) struct LiveState {
     pub(super) cancel: CancellationToken,
     /// The token with which it was begun, if that can be revoked here.
     pub(super) token: Option<TokenId>,
-    /// The approvals that calls wait for. An answer has few calls.
+    /// The approvals that calls wait for, at most [`CALLS_PER_ANSWER`].
     waiting: Mutex<Vec<ApprovalId>>,
     /// Stops it where it is.
     pub(super) abandon: CancellationToken,

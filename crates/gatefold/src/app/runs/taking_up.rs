@@ -12,9 +12,8 @@ use gatefold_dispatch::{
 };
 use gatefold_store::{RunClaim, RunTenure, Store, StoreError};
 
-use super::beginning::PreparedRun;
-use super::driving::DrivenRun;
 use super::live::LiveState;
+use super::prepared::{DrivenRun, PreparedRun};
 use super::setting::{RunLife, RunSetting};
 use super::{BeginRunError, LiveRun, RunHost};
 
