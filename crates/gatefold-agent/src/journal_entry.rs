@@ -5,7 +5,7 @@ use gatefold_dispatch::RunEvent;
 use gatefold_model::UserMessage;
 
 use crate::replay::{BEGIN_KIND, EVENT_KIND, RunBeginning};
-use crate::resume::{RESUME_KIND, WAIT_KIND};
+use crate::wait_notes::{RESUME_KIND, WAIT_KIND};
 use crate::{AgentEvent, WaitingCall};
 
 /// An event of a run, as it was written.

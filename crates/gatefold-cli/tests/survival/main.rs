@@ -32,6 +32,8 @@ const KILLS: u64 = 20;
 /// The longest that a process lives on after the model was asked for the last time before its end.
 const MORE_MILLIS: u64 = 40;
 
+type TestBody = fn() -> Result<(), Failed>;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some(hosted::COMMAND) {
@@ -45,7 +47,7 @@ fn main() -> ExitCode {
             Trial::test(name, move || survive(seed))
         })
         .collect();
-    let others: [(&str, fn() -> Result<(), Failed>); 9] = [
+    let others: [(&str, TestBody); 9] = [
         (
             "a_run_waits_for_an_approval_without_its_process",
             waits::a_run_waits_for_an_approval_without_its_process,

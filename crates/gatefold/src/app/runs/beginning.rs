@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use gatefold_agent::{
-    AgentTools as _, EarlierTurns, RunJournal, RunLimits, SurfaceTools, ThreadHistory, Transcript,
-    earlier_events, fits_journal, thread_title,
+    AgentModel, AgentTools as _, EarlierTurns, RunJournal, RunLimits, SurfaceTools, ThreadHistory,
+    Transcript, earlier_events, fits_journal, thread_title,
 };
 use gatefold_core::{AgentId, ClientName, Principal};
 use gatefold_dispatch::{
