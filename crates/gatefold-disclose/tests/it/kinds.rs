@@ -60,7 +60,7 @@ const DATABASE: ToolPlace = ToolPlace::Behind(MetaTool {
     is_bound: true,
 });
 
-const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
+const SKILLS: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: "read_skill",
     step: AssemblyStep::Skills,
     noun: "skill",
@@ -70,9 +70,9 @@ const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
     usage: TopicUse::Read,
     parameter: "name",
     parameters: &[("file", r#"{"type":"string"}"#)],
-});
+}]);
 
-const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
+const AGENTS: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: "call_agent",
     step: AssemblyStep::CallAgent,
     noun: "agent",
@@ -82,7 +82,7 @@ const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
     usage: TopicUse::Call,
     parameter: "agent_id",
     parameters: &[("task", r#"{"type":"string"}"#)],
-});
+}]);
 
 const fn fixed(
     name: &'static str,
