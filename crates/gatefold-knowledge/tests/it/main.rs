@@ -1,0 +1,1 @@
+//! Knowledge bases as a user of the crate meets them.
