@@ -3,8 +3,7 @@ use std::sync::Arc;
 
 use gatefold_catalog::{
     Action, AssemblyStep, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicTool,
-    TopicUse, View,
-    nearest_texts, object_fields,
+    TopicUse, View, nearest_texts, object_fields,
 };
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;

@@ -29,6 +29,7 @@ const NAMED_BYTES: usize = 2000;
 struct NamedTopic<'a> {
     /// What models call it: its own name, with its domain if another domain has one of that name.
     name: Cow<'a, str>,
+    description: &'a str,
     topic: &'a ToolTopic,
     /// The source's tool that is about it.
     tool: &'a Tool,
@@ -52,7 +53,7 @@ impl<'a> Topics<'a> {
         let has_topics =
             |entry: &&DomainEntry| topic_tools_of(entry).iter().any(|own| own.name == tool.name);
         let sources = view.domains().filter(has_topics);
-        let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool.name)).collect();
+        let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool)).collect();
         let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
         for named in &all {
             *namesakes.entry(&named.topic.name).or_default() += 1;
@@ -242,7 +243,8 @@ impl<'a> Topics<'a> {
             },
         };
         let of_all = || view.tool_named(&Domain::from_key(all), own);
-        let tool = named.or_else(of_all).ok_or_else(|| self.missing(parameter, &self.available()))?;
+        let tool =
+            named.or_else(of_all).ok_or_else(|| self.missing(parameter, &self.available()))?;
         Ok(Step::Call(request(view, tool, object(arguments.others(&[parameter])))))
     }
 
@@ -293,12 +295,19 @@ fn text_of<'a>(named: &NamedTopic<'a>) -> &'a str {
 fn topics_in<'a>(
     view: &'a View,
     entry: &'a DomainEntry,
-    own: &'static str,
+    own: &'static TopicTool,
 ) -> impl Iterator<Item = NamedTopic<'a>> {
-    let tool = view.tool_named(entry.domain(), own);
+    let tool = view.tool_named(entry.domain(), own.name);
+    // Where the source itself is what is searched, what its configuration says of it is said of the topic.
+    let said = matches!(own.usage, TopicUse::Search { .. }) && entry.is_described();
     tool.into_iter().flat_map(move |tool| {
-        let topics = view.topics_in(entry).filter(move |topic| topic.tool == own);
-        topics.map(move |topic| NamedTopic { name: topic.name.as_str().into(), topic, tool })
+        let topics = view.topics_in(entry).filter(move |topic| topic.tool == own.name);
+        topics.map(move |topic| NamedTopic {
+            name: topic.name.as_str().into(),
+            description: if said { entry.description() } else { &topic.description },
+            topic,
+            tool,
+        })
     })
 }
 
@@ -308,5 +317,5 @@ fn long_name(named: &NamedTopic<'_>) -> String {
 }
 
 fn stub(named: &NamedTopic<'_>, length: usize) -> String {
-    format!("\n{}", topic_stub(&named.name, &named.topic.description, length))
+    format!("\n{}", topic_stub(&named.name, named.description, length))
 }
