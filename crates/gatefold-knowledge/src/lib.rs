@@ -10,6 +10,8 @@
 
 mod citation;
 mod passage;
+mod sentences;
 
-pub use citation::Version;
+pub use citation::{Citation, InvalidCitation, InvalidVersion, Version};
 pub use passage::Passage;
+pub use sentences::sentences;
