@@ -2,35 +2,48 @@
 //!
 //! A [`KnowledgeBase`] is one folder on disk. What it keeps is in one SQLite file; the index of
 //! words beside it is derived, and made anew where it is missing or disagrees. A search gives
-//! [`Passage`]s with absolute scores. A [`Folder`] lists the files that a base is made from.
+//! [`Passage`]s with absolute scores. [`ground`] makes an answer of nothing but quotes, and
+//! [`check_citations`] compares quotes with what they cite; both are pure functions.
 //!
 //! The API blocks: call it on threads that may wait. This crate must not know the configuration,
 //! MCP, calls, the store of the gateway, an async runtime or the network, and it reads no document's
 //! format: `gatefold-documents` does, in a worker.
 
 mod base;
+mod checking;
 mod chunks;
 mod citation;
 mod codec;
 mod error;
 mod files;
+mod grounding;
 mod index;
 mod layout;
 mod limits;
 mod passage;
 pub mod ranking;
+mod sentences;
 mod storage;
 mod words;
 
 pub use base::{BaseSettings, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder, TextKind};
-pub use citation::{InvalidVersion, Version};
+pub use checking::{
+    CheckedAnswer, CheckedQuote, CitableText, CitedText, CitedTexts, FoundQuote, MAX_ANSWER,
+    MAX_QUOTES, Misattribution, Verdict, check_citations,
+};
+pub use citation::{Citation, InvalidCitation, InvalidVersion, Version};
 pub use error::KnowledgeError;
 pub use files::{FileChanges, FileListing, FileOnDisk, Folder, plan};
+pub use grounding::{
+    Calibration, Claim, Features, Grounded, GroundingSettings, MAX_GROUNDING_QUOTES, Quote,
+    Similarity, ground,
+};
 pub use limits::{
     MAX_DOCUMENTS, MAX_FILES, MAX_NAME, MAX_QUERY, MAX_TITLE, MAX_TOP, PAST_BYTES, PAST_TIME,
     PAST_VERSIONS,
 };
 pub use passage::Passage;
+pub use sentences::sentences;
 pub use storage::past::PastLimits;
 pub use storage::rows::FileFacts;
 pub use storage::{BaseCounts, DocumentSummary, READY};
