@@ -152,7 +152,7 @@ impl Snapshot {
             .iter()
             .filter(|other| other.kind() == entry.kind() && other.domain() != entry.domain());
         others
-            .flat_map(|other| other.range())
+            .flat_map(DomainEntry::range)
             .filter(move |other| self.tools[*other].definition().name() == name)
     }
 
@@ -198,14 +198,18 @@ impl Snapshot {
     }
 }
 
-/// The names of the tools by which a domain searches all sources of its kind, if it is there for that.
+/// The names of the tools by which a domain searches all sources of its kind, if it is there for that: a source that
+/// merely has the name has things of its own to search.
 fn searches_of_all(entry: &DomainEntry) -> impl Iterator<Item = &'static str> {
     let tools = match entry.kind().place() {
         ToolPlace::Topics(tools) => *tools,
         ToolPlace::Top | ToolPlace::Behind(_) => &[],
     };
+    let supplement = entry.manifest().and_then(|manifest| manifest.supplement());
+    let has_topics = supplement.is_some_and(|own| !own.topics.is_empty());
     let domain = entry.domain().as_str();
-    let is_own =
-        move |tool: &&TopicTool| matches!(tool.usage, TopicUse::Search { all } if all == domain);
+    let is_own = move |tool: &&TopicTool| {
+        !has_topics && matches!(tool.usage, TopicUse::Search { all } if all == domain)
+    };
     tools.iter().filter(is_own).map(|tool| tool.name)
 }

@@ -242,7 +242,9 @@ impl<'a> Topics<'a> {
                 _ => None,
             },
         };
-        let of_all = || view.tool_named(&Domain::from_key(all), own);
+        // A source that merely has the name is one of those to search.
+        let is_there = self.all.iter().all(|named| named.tool.domain().as_str() != all);
+        let of_all = || view.tool_named(&Domain::from_key(all), own).filter(|_| is_there);
         let tool =
             named.or_else(of_all).ok_or_else(|| self.missing(parameter, &self.available()))?;
         Ok(Step::Call(request(view, tool, object(arguments.others(&[parameter])))))

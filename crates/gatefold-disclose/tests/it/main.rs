@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         named_tools::a_suggested_call_leads_to_its_tool();
         Ok(())
     });
-    let about_topics: [(&str, fn()); 4] = [
+    let about_topics: [(&str, fn()); 5] = [
         (
             "a_search_goes_to_the_named_one_or_to_all",
             topics::a_search_goes_to_the_named_one_or_to_all,
@@ -56,6 +56,10 @@ fn main() -> ExitCode {
         (
             "a_tool_beside_the_topics_is_called_by_its_name",
             topics::a_tool_beside_the_topics_is_called_by_its_name,
+        ),
+        (
+            "one_that_is_called_as_all_are_is_one_of_them",
+            topics::one_that_is_called_as_all_are_is_one_of_them,
         ),
         (
             "whoever_sees_one_base_cannot_tell_that_there_are_more",

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    GroupRules, Manifest, Snapshot, SourceEntry, Supplement, ToolSpec, ToolTopic, View, VisibleSet,
+    GroupRules, Manifest, ManifestBuilder, Snapshot, SourceEntry, Supplement, ToolSpec, ToolTopic,
+    View, VisibleSet,
 };
 use gatefold_core::{Domain, Timestamp, ToolName};
 use gatefold_disclose::{ClientLimits, Disclosure as _, FlatDisclosure, Names, TypedDisclosure};
@@ -19,7 +20,7 @@ fn source(domain: &str, topics: Vec<ToolTopic>, beside: Option<&str>) -> SourceE
     let start = Manifest::builder(Timestamp::from_millis(0))
         .supplement(Supplement { topics, attachment: String::new() });
     let tools = TOOLS.into_iter().chain(beside).map(ToolSpec::new);
-    let manifest = tools.fold(start, |manifest, tool| manifest.tool(tool)).build();
+    let manifest = tools.fold(start, ManifestBuilder::tool).build();
     SourceEntry {
         domain: Domain::parse(domain).unwrap(),
         kind: kind_named("bases"),
@@ -76,6 +77,15 @@ pub(crate) fn a_search_goes_to_the_named_one_or_to_all() {
     );
 }
 
+pub(crate) fn one_that_is_called_as_all_are_is_one_of_them() {
+    let named = view([base("hr"), base("library")].into());
+    assert_eq!(
+        fault(&named, "look_up", &json!({"query": "leave"})),
+        "Missing parameter 'base' of look_up. Available bases: hr, library"
+    );
+    assert!(shown_of(&["library"], &[]).contains("library__look_up"));
+}
+
 pub(crate) fn what_is_searched_is_named_and_nothing_else_is_needed() {
     let surface =
         TypedDisclosure::default().surface(&bases(&["hr", "legal"]), &ClientLimits::default());
@@ -98,6 +108,7 @@ pub(crate) fn a_tool_beside_the_topics_is_called_by_its_name() {
 /// What somebody is shown who may see these bases only, of all that there are.
 fn shown_of(all: &[&str], visible: &[&str]) -> String {
     let own = all.iter().map(|domain| base(domain));
+    // The first of a name wins.
     let entries = own.chain([source("library", Vec::new(), None)]).collect();
     let snapshot = Arc::new(Snapshot::build(entries, 1));
     let is_visible =
