@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use serde::{Deserialize, Serialize};
+
 use crate::DocumentFault;
 use crate::pdf::is_pdf;
 
@@ -23,7 +25,7 @@ impl Hints<'_> {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Text,
     Code,
