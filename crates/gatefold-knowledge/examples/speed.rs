@@ -80,7 +80,7 @@ fn document(number: usize, random: &mut fastrand::Rng) -> Result<NewDocument, Bo
         modified: Timestamp::from_millis(1),
         name,
     };
-    Ok(NewDocument { file, title_hint: None, document })
+    Ok(NewDocument { file, title_hint: None, note: String::new(), document })
 }
 
 /// Words by Zipf's law: their ranks are evenly spread on a logarithmic scale.

@@ -49,12 +49,15 @@ pub struct NewDocument {
     pub file: FileFacts,
     /// The title of a document that says none itself.
     pub title_hint: Option<String>,
+    /// What is missing of it, in words, where its faults do not say it; often empty.
+    pub note: String,
     pub document: Document,
 }
 
 /// One base: a folder on disk. No statistics of one count in another.
 ///
-/// What is put or removed counts from [`commit`](Self::commit) on, and then survives a crash. Any
+/// What is put or removed counts from [`commit`](Self::commit) on, and then survives a crash. A batch
+/// that grows too large is committed before. Where a change fails, all of its batch is undone. Any
 /// number of threads may search while one writes. Of several processes one writes, which it does from
 /// its first change until it closes the base.
 pub struct KnowledgeBase {

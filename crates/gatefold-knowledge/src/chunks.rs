@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use gatefold_documents::{BlockKind, Document, Place};
+use gatefold_documents::{Block, BlockKind, Document, Place};
 
 use crate::limits::{CHUNK, HEADING, PATH_HEADING, PATH_HEADINGS, TABLE_HEAD};
 
@@ -34,6 +34,26 @@ pub(crate) fn chunks(document: &Document) -> Vec<Chunk> {
     }
     chunks.extend(open.map(|chunk| chunk.close(document, &mut places)));
     chunks
+}
+
+/// Whether a document's parts are in its text and in order, and its headings above what is under them.
+/// A document comes from another process, which read bytes of somebody who may mean harm.
+pub(crate) fn is_sound(document: &Document) -> bool {
+    let is_in_text = |span: &Range<usize>| document.text.get(span.clone()).is_some();
+    let mut end = 0;
+    let mut is_block_sound = |(index, block): (usize, &Block)| {
+        let is_in_order = block.span.start >= end && is_in_text(&block.span);
+        end = block.span.end;
+        let is_above = |heading: u32| {
+            let above = document.blocks.get(heading as usize);
+            let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading(_));
+            (heading as usize) < index && above.is_some_and(is_heading)
+        };
+        is_in_order && block.heading.is_none_or(is_above)
+    };
+    document.blocks.iter().enumerate().all(&mut is_block_sound)
+        && document.places.is_sorted_by_key(|(start, _)| *start)
+        && document.hidden.iter().all(is_in_text)
 }
 
 /// A block, or a part of one that is too long.
@@ -271,11 +291,10 @@ fn trimmed(text: &str, span: Range<usize>) -> Option<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use gatefold_documents::{Block, Format};
+    use gatefold_documents::Format;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::layout::is_sound;
 
     fn document(blocks: &[(BlockKind, &str)]) -> Document {
         let mut document = Document {

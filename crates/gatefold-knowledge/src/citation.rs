@@ -30,7 +30,7 @@ impl Version {
         &self.0
     }
 
-    pub fn from_bytes(bytes: [u8; 6]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 6]) -> Self {
         Self(bytes)
     }
 }

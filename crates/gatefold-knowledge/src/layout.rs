@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest as _, Sha256};
 
 use crate::KnowledgeError;
-use crate::chunks::{Chunk, chunks};
+use crate::chunks::{Chunk, chunks, is_sound};
 use crate::codec::{RecordReader, RecordWriter, compress, decompress};
 use crate::limits::{MAX_RECORD, MAX_TEXT};
 
@@ -198,26 +198,6 @@ pub(crate) fn decode_document(text: String, bytes: &[u8]) -> Result<Document, Kn
     }
     let document = Document { format, title, text, blocks, places, hidden, faults: Vec::new() };
     if is_sound(&document) { Ok(document) } else { Err(WRONG) }
-}
-
-/// Whether a document's parts are in its text and in order, and its headings above what is under them.
-/// A document comes from another process, which read bytes of somebody who may mean harm.
-pub(crate) fn is_sound(document: &Document) -> bool {
-    let is_in_text = |span: &Range<usize>| document.text.get(span.clone()).is_some();
-    let mut end = 0;
-    let mut is_block_sound = |(index, block): (usize, &Block)| {
-        let is_in_order = block.span.start >= end && is_in_text(&block.span);
-        end = block.span.end;
-        let is_above = |heading: u32| {
-            let above = document.blocks.get(heading as usize);
-            let is_heading = |block: &Block| matches!(block.kind, BlockKind::Heading(_));
-            (heading as usize) < index && above.is_some_and(is_heading)
-        };
-        is_in_order && block.heading.is_none_or(is_above)
-    };
-    document.blocks.iter().enumerate().all(&mut is_block_sound)
-        && document.places.is_sorted_by_key(|(start, _)| *start)
-        && document.hidden.iter().all(is_in_text)
 }
 
 pub(crate) fn decode_text(bytes: &[u8]) -> Result<String, KnowledgeError> {

@@ -1,13 +1,15 @@
-//! Knowledge bases: documents that are kept with their past versions, searched and cited.
+//! Knowledge bases: documents that are kept with their past versions, searched, cited, and offered as
+//! sources.
 //!
 //! A [`KnowledgeBase`] is one folder on disk. What it keeps is in one SQLite file; the index of
 //! words beside it is derived, and made anew where it is missing or disagrees. A search gives
 //! [`Passage`]s with absolute scores. [`ground`] makes an answer of nothing but quotes, and
 //! [`check_citations`] compares quotes with what they cite; both are pure functions.
 //!
-//! The API blocks: call it on threads that may wait. This crate must not know the configuration,
-//! MCP, calls, the store of the gateway, an async runtime or the network, and it reads no document's
-//! format: `gatefold-documents` does, in a worker.
+//! The API blocks: call it on threads that may wait. Only `source` knows calls and an async runtime: there a base
+//! is a source ([`KnowledgeSource`]), and so are the tools for all bases at once ([`KnowledgeHub`]). This crate
+//! must not know the configuration, MCP, the exchange, the store of the gateway or the network, and it reads no
+//! document's format: `gatefold-documents` does, in a worker behind [`DocumentReader`].
 
 mod base;
 mod checking;
@@ -23,6 +25,7 @@ mod limits;
 mod passage;
 pub mod ranking;
 mod sentences;
+mod source;
 mod storage;
 mod words;
 
@@ -44,6 +47,10 @@ pub use limits::{
 };
 pub use passage::Passage;
 pub use sentences::sentences;
+pub use source::{
+    DocumentReader, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
+    ReadDocument, SeenByAll, UnreadDocument,
+};
 pub use storage::past::PastLimits;
 pub use storage::rows::FileFacts;
 pub use storage::{BaseCounts, DocumentSummary, READY};

@@ -12,10 +12,11 @@ use rusqlite::Connection;
 use super::NewDocument;
 use super::repair::{IndexState, align, rebuild};
 use crate::KnowledgeError;
+use crate::chunks::is_sound;
 use crate::citation::Version;
 use crate::codec::compress;
 use crate::index::{ChunkIndex, ChunkWriter};
-use crate::layout::{ChunkRecord, IndexedText, encode_structure, is_sound, lay_out};
+use crate::layout::{ChunkRecord, IndexedText, encode_structure, lay_out};
 use crate::limits::{BATCH_BYTES, BATCH_DOCUMENTS, MAX_DOCUMENTS, MAX_NAME, MAX_REASON, MAX_TITLE};
 use crate::storage::past::{self, PastLimits, VersionRecord};
 use crate::storage::rows::{self, DocumentRow, DocumentState, FileFacts};
@@ -352,6 +353,9 @@ fn file_title(name: &str) -> &str {
 
 /// What is missing of a document that has some text.
 fn faults(new: &NewDocument) -> String {
+    if !new.note.is_empty() {
+        return new.note[..new.note.floor_char_boundary(MAX_REASON)].to_owned();
+    }
     let mut reason = String::new();
     for fault in &new.document.faults {
         let note = fault.to_string();

@@ -12,4 +12,5 @@ mod prose;
 mod repairs;
 mod scratch;
 mod searching;
+mod source;
 mod vectors;

@@ -101,7 +101,7 @@ fn changing_one_of_a_thousand_documents_costs_a_hundredth_at_most() {
             let words: Vec<_> = (0..12).map(|_| format!("w{}", random.u32(..5000))).collect();
             format!("{}.", words.join(" "))
         };
-        let paragraphs: Vec<_> = (0..60).map(sentence).collect();
+        let paragraphs: Vec<_> = (0..150).map(sentence).collect();
         format!("{}\n\n{word}\n", paragraphs.join(" "))
     };
     let name = |number: usize| format!("{number}.md");
@@ -111,7 +111,7 @@ fn changing_one_of_a_thousand_documents_costs_a_hundredth_at_most() {
     }
     base.commit().unwrap();
     let all = start.elapsed();
-    let one = (0..10).map(|number| {
+    let one = (0..30).map(|number| {
         let changed = crate::scratch::document(&name(number), &text(number, "zebra"));
         let start = Instant::now();
         base.put(&changed).unwrap();

@@ -51,7 +51,12 @@ pub(crate) fn facts(name: &str, bytes: &[u8]) -> FileFacts {
 pub(crate) fn document(name: &str, text: &str) -> NewDocument {
     let hints = Hints { name: Some(name), ..Hints::default() };
     let read = read_document(text.as_bytes(), &hints, Instant::now() + READING_TIME);
-    NewDocument { file: facts(name, text.as_bytes()), title_hint: None, document: read.unwrap() }
+    NewDocument {
+        file: facts(name, text.as_bytes()),
+        title_hint: None,
+        note: String::new(),
+        document: read.unwrap(),
+    }
 }
 
 pub(crate) fn put(base: &KnowledgeBase, documents: &[(&str, &str)]) {
