@@ -104,7 +104,8 @@ impl Format {
         }
     }
 
-    fn of_name(name: &str) -> Option<Self> {
+    /// The format of a file name or a path whose ending says it.
+    pub fn of_name(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit(['/', '\\']).next()?.rsplit_once('.')?;
         let extension = extension.to_ascii_lowercase();
         Some(match &extension[..] {
@@ -123,7 +124,7 @@ impl Format {
     }
 
     /// Whether its text has the lines of its file.
-    pub(crate) fn has_lines(self) -> bool {
+    pub fn has_lines(self) -> bool {
         matches!(self, Self::Text | Self::Code | Self::Markdown)
     }
 
