@@ -63,7 +63,7 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[\^?([\w-]{1,32}
 /// Pages as answers name them, in some languages.
 static PAGES: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:pages?|pp?\.?|seiten?|s\.|páginas?|págs?\.|slides?|folien?)\s*(\d{1,6})(?:\s*[-\u2013]\s*(\d{1,6}))?\b",
+        r"(?i)\b(?:pages?|pp?\.?|seiten?|(?-i:S\.)|páginas?|págs?\.|slides?|folien?)\s*(\d{1,6})(?:\s*[-\u2013]\s*(\d{1,6}))?\b",
     )
 });
 
@@ -171,6 +171,7 @@ mod tests {
             ("auf Seite 12.", Some(12..=12)),
             ("Page 3 of it", Some(3..=3)),
             ("step 4, 5 p", None),
+            ("it\u{2019}s. 4 of them", None),
             ("p. 4th", None),
         ] {
             assert_eq!(named_pages(text, 0..text.len(), &[]), expected, "{text}");
