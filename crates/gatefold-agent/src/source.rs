@@ -48,7 +48,7 @@ const NAMED: usize = 50;
 /// The longest task, in bytes.
 const MAX_TASK: usize = 256 * 1024;
 
-const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
+const PLACE: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: CALL_AGENT,
     step: AssemblyStep::CallAgent,
     noun: "agent",
@@ -58,7 +58,7 @@ const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
     usage: TopicUse::Call,
     parameter: AGENT_ID,
     parameters: &[(TASK, TASK_SCHEMA)],
-});
+}]);
 
 /// The models of agents.
 pub trait AgentModels: Send + Sync + 'static {

@@ -68,7 +68,7 @@ impl fmt::Display for KindName {
 /// behind a tool of their kind: the third to the seventh, in their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AssemblyStep {
-    /// Knowledge bases. There are none yet.
+    /// Knowledge bases.
     Knowledge,
     /// HTTP APIs and databases.
     Connectors,
@@ -87,8 +87,8 @@ pub enum ToolPlace {
     Top,
     /// Behind a tool for all sources of its kind, or at the top level in the legacy mode.
     Behind(MetaTool),
-    /// Behind a tool that is about one of the things that the sources have.
-    Topics(TopicTool),
+    /// Behind tools that are about the things that the sources have.
+    Topics(&'static [TopicTool]),
 }
 
 /// One tool for all sources of a kind, with a line for each. Several kinds may share it.
@@ -184,15 +184,18 @@ pub struct TopicTool {
     pub usage: TopicUse,
     /// The parameter that names a topic.
     pub parameter: &'static str,
-    /// Its other parameters, all of them texts, with their schemas.
+    /// Its other parameters with their schemas. Those of a tool that reads or calls are texts.
     pub parameters: &'static [(&'static str, &'static str)],
 }
 
-/// What a tool does with a topic.
+/// What a tool does with topics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TopicUse {
     /// Gives it to read. Without a name it lists all, and their stubs stand in the instructions too.
     Read,
     /// Lets it work. It needs all its parameters.
     Call,
+    /// Searches it, or all of them where none is named: then the tool of this name in this domain is called. It needs
+    /// its first other parameter.
+    Search { all: &'static str },
 }

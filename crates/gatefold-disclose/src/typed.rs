@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use gatefold_catalog::{
-    Action, AssemblyStep, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicUse, View,
-    nearest_texts, object_fields,
+    Action, AssemblyStep, Command, DomainEntry, MetaTool, Request, Tool, ToolPlace, TopicTool,
+    TopicUse, View, nearest_texts, object_fields,
 };
 use gatefold_core::{CallError, Domain, Operation, Outcome, ToolName};
 use serde_json::value::RawValue;
@@ -93,7 +93,7 @@ impl TypedDisclosure {
                 continue;
             }
             let instructions = std::mem::take(&mut surface.instructions);
-            let shown = if tool.usage == TopicUse::Call {
+            let shown = if tool.usage != TopicUse::Read {
                 TopicInstructions { text: instructions, is_all: false }
             } else if self.modes.inline.contains(tool.name) {
                 topics.inline(&instructions, limits.instructions_bytes)
@@ -220,7 +220,8 @@ impl TypedDisclosure {
                     ),
                 }
             }
-            ToolPlace::Topics(tool) => {
+            ToolPlace::Topics(tools) => {
+                let tool = tool_for(tools, own).unwrap_or(&tools[0]);
                 format!("Call {name} through {}, with the name of a {}.", tool.name, tool.noun)
             }
             // Its name is one of the disclosure's own tools.
@@ -257,6 +258,19 @@ fn entry_of<'a>(view: &'a View, tool: &Tool) -> Option<&'a DomainEntry> {
 /// Whether a tool is of a kind that stands for itself.
 fn is_at_top(view: &View, tool: &Tool) -> bool {
     entry_of(view, tool).is_some_and(|entry| matches!(entry.kind().place(), ToolPlace::Top))
+}
+
+/// The shown tool that leads to a source's tool of this name.
+fn tool_for(tools: &'static [TopicTool], own: &str) -> Option<&'static TopicTool> {
+    tools.iter().find(|tool| tool.name == own)
+}
+
+/// Whether a tool stands beside those that its source's topics are shown by. It has no place of its own, and can be
+/// called by whoever knows its name.
+fn is_beside_topics(view: &View, tool: &Tool) -> bool {
+    let place = entry_of(view, tool).map(|entry| entry.kind().place());
+    let own = tool.definition().name();
+    matches!(place, Some(ToolPlace::Topics(tools)) if tool_for(tools, own).is_none())
 }
 
 /// The names of the disclosure's own tools. No other tool at the top level has one of them.
@@ -340,7 +354,9 @@ impl Disclosure for TypedDisclosure {
                 return topics.step_of(view, self.limits.discovery_tokens, arguments);
             }
         }
-        let found = view.find(name.as_str()).filter(|tool| self.is_at_the_top(view, tool));
+        let is_callable =
+            |tool: &&Tool| self.is_at_the_top(view, tool) || is_beside_topics(view, tool);
+        let found = view.find(name.as_str()).filter(is_callable);
         let own = own_names(view);
         let pinned = PinnedTools { pins: &self.pinned, own: &own };
         if let Some(tool) = found.or_else(|| pinned.named(view, name.as_str())) {
@@ -415,7 +431,10 @@ impl Disclosure for TypedDisclosure {
         }
         match entry_of(view, tool).map(|entry| entry.kind().place()) {
             Some(ToolPlace::Behind(meta)) => vec![meta.name.to_owned()],
-            Some(ToolPlace::Topics(tool)) => vec![tool.name.to_owned()],
+            Some(ToolPlace::Topics(tools)) => {
+                let through = tool_for(tools, tool.definition().name());
+                vec![through.map_or_else(alias, |through| through.name.to_owned())]
+            }
             Some(ToolPlace::Top) | None => vec![alias()],
         }
     }

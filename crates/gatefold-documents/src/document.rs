@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{DocumentFault, Format};
 
 /// A document that was read.
@@ -10,7 +12,7 @@ use crate::{DocumentFault, Format};
 /// Spans are in bytes of `text`, and begin and end between characters. The text is in Unicode's
 /// normalization form C, its lines end in `\n`, and it has no control characters but that and tabs.
 /// Headings, lists, tables and code are written as Markdown writes them; a row of a table is one line.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     pub format: Format,
     pub title: Option<String>,
@@ -22,11 +24,12 @@ pub struct Document {
     /// Runs of characters that people do not see or that turn the direction of writing. They stay
     /// in the text, since what a quote says has to be what the document says.
     pub hidden: Vec<Range<usize>>,
-    /// What is missing of it.
+    /// What is missing of it. Whoever hands a document on says this in words.
+    #[serde(skip)]
     pub faults: Vec<PartFault>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
     pub kind: BlockKind,
     pub span: Range<usize>,
@@ -40,7 +43,7 @@ impl Block {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// Of a level from 1, the highest.
     Heading(u8),
@@ -51,7 +54,7 @@ pub enum BlockKind {
 }
 
 /// Where in a document something is, as people find it there. All numbers begin at 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Place {
     Page(u32),
     Slide(u32),

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use serde::{Deserialize, Serialize};
+
 /// What is known of a document besides its bytes. Where bytes say what they are, these are not asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hints<'h> {
@@ -20,7 +22,7 @@ impl Hints<'_> {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Format {
     Text,
     Code,
@@ -95,7 +97,8 @@ impl Format {
         }
     }
 
-    fn of_name(name: &str) -> Option<Self> {
+    /// The format of a file name or a path whose ending says it.
+    pub fn of_name(name: &str) -> Option<Self> {
         let (_, extension) = name.rsplit(['/', '\\']).next()?.rsplit_once('.')?;
         let extension = extension.to_ascii_lowercase();
         Some(match &extension[..] {
@@ -114,7 +117,7 @@ impl Format {
     }
 
     /// Whether its text has the lines of its file.
-    pub(crate) fn has_lines(self) -> bool {
+    pub fn has_lines(self) -> bool {
         matches!(self, Self::Text | Self::Code | Self::Markdown)
     }
 

@@ -1,7 +1,7 @@
 //! Resources as rules judge them: by what a server may read, however the caller wrote it.
 
 use gatefold_core::Target;
-use url::Url;
+use url::{ParseError, Url};
 
 use crate::Glob;
 
@@ -32,7 +32,23 @@ pub fn normal_uri(uri: &str) -> Option<String> {
 
 fn normalized(uri: &str) -> Option<String> {
     let is_needless = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    Url::parse(uri).ok().map(|url| decoded(url.as_str(), is_needless)).and_then(text)
+    match Url::parse(uri) {
+        Ok(url) => text(decoded(url.as_str(), is_needless)),
+        Err(ParseError::RelativeUrlWithoutBase) if is_plain_path(uri) => {
+            text(decoded(uri, is_needless))
+        }
+        Err(_) => None,
+    }
+}
+
+/// Whether a URI without a scheme is a path in whose characters there is nothing to read in two ways.
+/// Sources of our own have such URIs, which the gateway's address makes whole.
+fn is_plain_path(uri: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/@#%".contains(&byte);
+    uri.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && uri.contains('/')
+        && uri.bytes().all(is_plain)
+        && uri.bytes().filter(|byte| *byte == b'#').count() <= 1
 }
 
 /// Decodes these bytes if they are percent-encoded, and writes all other escapes in upper case.

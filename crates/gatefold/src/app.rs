@@ -10,6 +10,8 @@ mod costs;
 mod disclosure;
 mod documents;
 mod encoder;
+#[cfg(feature = "knowledge")]
+mod knowledge;
 mod learning;
 mod loop_tools;
 mod observer;
@@ -51,8 +53,8 @@ use costs::TokenCounts;
 use disclosure::ConfiguredDisclosures;
 pub use disclosure::{NoSurfaceError, ShownTo};
 use learning::LearningTask;
-use loop_tools::LoopTools;
 use observer::followed;
+use own_source::OwnSources;
 use people::ConfiguredPeople;
 use results::KeptResults;
 use sources::{ConfiguredSource, SourceFactory, disabled_report, source_key};
@@ -104,7 +106,7 @@ pub struct App {
     disclosures: ConfiguredDisclosures,
     results: KeptResults,
     callable: CallableAgents,
-    loop_tools: LoopTools,
+    own: OwnSources,
     server: Arc<Server>,
     store: Store,
     accounts: SourceAccounts,
@@ -452,10 +454,9 @@ impl App {
             sources: sources
                 .iter()
                 .filter_map(ConfiguredSource::setup)
-                .chain(self.results.setup(&config, &self.factory))
-                .chain(self.callable.setup(&config, &self.factory))
+                .chain(self.own_setups(&config))
                 .collect(),
-            loop_sources: self.loop_tools.setup(&config, &self.factory).into_iter().collect(),
+            loop_sources: self.own.loop_tools.setup(&config, &self.factory).into_iter().collect(),
         };
         self.exchange.set_clients(clients);
         self.exchange.set_agents(agents);

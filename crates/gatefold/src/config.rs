@@ -18,6 +18,7 @@ mod issuers;
 mod key;
 pub mod keys;
 pub mod kinds;
+mod knowledge;
 mod load;
 mod locate;
 mod loop_tools;
@@ -74,6 +75,9 @@ pub use idle_modes::IdleMode;
 pub use idle_patterns::IdlePattern;
 pub use issuers::{IntrospectionConfig, IssuerConfig};
 pub use keys::sections;
+pub use knowledge::Grounding;
+#[cfg(feature = "knowledge")]
+pub(crate) use knowledge::knowledge_domain;
 pub use load::{Inputs, SourceFindings, check_source, load, secrets_file, with_its_secrets};
 pub use locate::{FILE_NAME, default_state_dir, user_config_file};
 pub(crate) use loop_tools::builtin_domain;

@@ -1,9 +1,15 @@
-//! The text of documents that people give, read in a worker.
+//! The text of documents that people give, and of those of knowledge bases, read in a worker.
+
+#[cfg(feature = "knowledge")]
+mod whole;
 
 use std::time::{Duration, Instant};
 
 use gatefold_documents::{Hints, READING_TIME, read_document};
 use gatefold_worker::{Conversation, Job, Message, Task, WorkerError, WorkerPool};
+
+#[cfg(feature = "knowledge")]
+pub(crate) use whole::{WHOLE_DOCUMENT_TASK, WorkerDocumentReader};
 
 /// How long a worker has to end by itself, with what it has read, before it is killed.
 const GRACE: Duration = Duration::from_millis(500);

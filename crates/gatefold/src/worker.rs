@@ -12,6 +12,8 @@ pub const TASKS: &[Task] = &[
     gatefold_connect::EXTRACT_TASK,
     gatefold_sql::SQLITE_TASK,
     crate::documents::DOCUMENT_TASK,
+    #[cfg(feature = "knowledge")]
+    crate::documents::WHOLE_DOCUMENT_TASK,
 ];
 
 /// Whether this program has asked whether it is a worker.

@@ -9,6 +9,7 @@ use gatefold_core::{ClientAbilities, Domain, Target};
 use super::{DomainEntry, Indexes, Snapshot, Tool, assigned_groups, sort};
 use crate::bits::BitSet;
 use crate::entry::{Entries, Entry};
+use crate::kind::{ToolPlace, TopicTool, TopicUse};
 
 /// The visible entries of a snapshot, by their places, and the domains that have any or may have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,7 @@ impl VisibleSet {
         let is_listed =
             |tool: &Tool| client.is_none_or(|client| tool.definition().clients().include(client));
         let tools = BitSet::of(all.len(), |at| is_listed(&all[at]) && visible(all[at].target()));
+        let tools = snapshot.without_idle_searches(tools);
         let mut of =
             |entries: &[Entry]| BitSet::of(entries.len(), |at| visible(entries[at].target()));
         let (prompts, resources) = (of(snapshot.prompts()), of(snapshot.resources()));
@@ -115,6 +117,45 @@ impl VisibleSet {
 }
 
 impl Snapshot {
+    /// These tools without those that search several sources of a kind and would have fewer than two to search.
+    /// Whoever sees one or none must not learn from such a tool that there are others.
+    fn without_idle_searches(&self, tools: BitSet) -> BitSet {
+        let of_all = |entry: &&DomainEntry| searches_of_all(entry).next().is_some();
+        let idle: Vec<usize> = self
+            .domains
+            .iter()
+            .filter(of_all)
+            .flat_map(|entry| entry.range().map(move |at| (entry, at)))
+            .filter(|(entry, at)| {
+                let name = self.tools[*at].definition().name();
+                searches_of_all(entry).any(|own| own == name)
+                    && self.namesakes(entry, *at).filter(|other| tools.has(*other)).take(2).count()
+                        < 2
+            })
+            .map(|(_, at)| at)
+            .collect();
+        if idle.is_empty() {
+            return tools;
+        }
+        BitSet::of(self.tools.len(), |at| tools.has(at) && !idle.contains(&at))
+    }
+
+    /// The tools of a name in the other domains of a kind, by their places.
+    fn namesakes<'s>(
+        &'s self,
+        entry: &'s DomainEntry,
+        at: usize,
+    ) -> impl Iterator<Item = usize> + 's {
+        let name = self.tools[at].definition().name();
+        let others = self
+            .domains
+            .iter()
+            .filter(|other| other.kind() == entry.kind() && other.domain() != entry.domain());
+        others
+            .flat_map(DomainEntry::range)
+            .filter(move |other| self.tools[*other].definition().name() == name)
+    }
+
     /// The catalogue of somebody who sees only a part of this one: as if its sources offered nothing
     /// else. Ids stay as they are.
     ///
@@ -155,4 +196,20 @@ impl Snapshot {
         }
         tools
     }
+}
+
+/// The names of the tools by which a domain searches all sources of its kind, if it is there for that: a source that
+/// merely has the name has things of its own to search.
+fn searches_of_all(entry: &DomainEntry) -> impl Iterator<Item = &'static str> {
+    let tools = match entry.kind().place() {
+        ToolPlace::Topics(tools) => *tools,
+        ToolPlace::Top | ToolPlace::Behind(_) => &[],
+    };
+    let supplement = entry.manifest().and_then(|manifest| manifest.supplement());
+    let has_topics = supplement.is_some_and(|own| !own.topics.is_empty());
+    let domain = entry.domain().as_str();
+    let is_own = move |tool: &&TopicTool| {
+        !has_topics && matches!(tool.usage, TopicUse::Search { all } if all == domain)
+    };
+    tools.iter().filter(is_own).map(|tool| tool.name)
 }

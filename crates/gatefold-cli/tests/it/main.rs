@@ -36,6 +36,7 @@ mod index;
 mod issued_tokens;
 mod json;
 mod kills;
+mod knowledge;
 mod last_words;
 mod logs;
 mod model;

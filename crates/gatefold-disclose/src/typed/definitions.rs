@@ -84,6 +84,12 @@ pub(super) fn topic_tool(topics: &Topics<'_>) -> ToolSurface {
     let own = [(tool.parameter, name.as_str())].into_iter().chain(tool.parameters.iter().copied());
     let (own, required, annotations) = match tool.usage {
         TopicUse::Read => (object_text(own.chain([CURSOR])), None, hints::READING.to_owned()),
+        TopicUse::Search { .. } => {
+            let needed = tool.parameters.first().map(|(name, _)| format!("[{}]", json_text(name)));
+            // What is looked for comes first, and where may be left out.
+            let own = tool.parameters.iter().copied().chain([(tool.parameter, name.as_str())]);
+            (object_text(own), needed, hints::READING.to_owned())
+        }
         TopicUse::Call => {
             let required: Vec<_> = own.clone().map(|(name, _)| json_text(name)).collect();
             let required = format!("[{}]", required.join(","));

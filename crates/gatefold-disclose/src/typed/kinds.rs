@@ -16,16 +16,17 @@ pub(super) fn meta_tools(view: &View) -> Vec<&'static MetaTool> {
 
 /// The tools that are about topics of the sources of a view, in the order of surfaces.
 pub(super) fn topic_tools(view: &View) -> Vec<&'static TopicTool> {
-    let mut tools: Vec<_> = view.domains().filter_map(topic_tool).collect();
+    let mut tools: Vec<_> = view.domains().flat_map(topic_tools_of).collect();
     tools.sort_by_key(|tool| (tool.step, tool.name));
     tools.dedup_by_key(|tool| tool.name);
     tools
 }
 
-pub(super) fn topic_tool(entry: &DomainEntry) -> Option<&'static TopicTool> {
+/// The tools that stand for a source's topics.
+pub(super) fn topic_tools_of(entry: &DomainEntry) -> &'static [TopicTool] {
     match entry.kind().place() {
-        ToolPlace::Topics(tool) => Some(tool),
-        ToolPlace::Top | ToolPlace::Behind(_) => None,
+        ToolPlace::Topics(tools) => tools,
+        ToolPlace::Top | ToolPlace::Behind(_) => &[],
     }
 }
 

@@ -3,17 +3,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use gatefold_catalog::{
-    DomainEntry, Request, STUB_LENGTH, Tool, ToolTopic, TopicTool, TopicUse, View, is_same_name,
+    DomainEntry, STUB_LENGTH, Tool, ToolTopic, TopicTool, TopicUse, View, is_same_name,
     nearest_texts, short_description, topic_stub,
 };
-use gatefold_core::{Operation, ToolName};
+use gatefold_core::Domain;
 use serde_json::value::RawValue;
 
-use super::kinds::topic_tool;
+use super::kinds::topic_tools_of;
 use super::pages::page;
+use super::request;
 use crate::arguments::{Arguments, json_text, object, object_text};
 use crate::bounded::bounded;
 use crate::surface::{Reply, Step, UsageError};
@@ -29,6 +29,7 @@ const NAMED_BYTES: usize = 2000;
 struct NamedTopic<'a> {
     /// What models call it: its own name, with its domain if another domain has one of that name.
     name: Cow<'a, str>,
+    description: &'a str,
     topic: &'a ToolTopic,
     /// The source's tool that is about it.
     tool: &'a Tool,
@@ -50,9 +51,9 @@ pub(super) struct Topics<'a> {
 impl<'a> Topics<'a> {
     pub(super) fn of(view: &'a View, tool: &'static TopicTool) -> Self {
         let has_topics =
-            |entry: &&DomainEntry| topic_tool(entry).is_some_and(|own| own.name == tool.name);
+            |entry: &&DomainEntry| topic_tools_of(entry).iter().any(|own| own.name == tool.name);
         let sources = view.domains().filter(has_topics);
-        let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool.name)).collect();
+        let mut all: Vec<_> = sources.flat_map(|entry| topics_in(view, entry, tool)).collect();
         let mut namesakes: BTreeMap<&str, usize> = BTreeMap::new();
         for named in &all {
             *namesakes.entry(&named.topic.name).or_default() += 1;
@@ -95,7 +96,7 @@ impl<'a> Topics<'a> {
                 TopicUse::Read => {
                     format!("\n+{count} more: call {own} without a name to list all.")
                 }
-                TopicUse::Call => {
+                TopicUse::Call | TopicUse::Search { .. } => {
                     format!("\n+{count} more, which '{}' names.", self.tool.parameter)
                 }
             },
@@ -170,45 +171,91 @@ impl<'a> Topics<'a> {
         arguments: &RawValue,
     ) -> Result<Step, UsageError> {
         let arguments = Arguments::parse(self.tool.name, arguments)?;
-        let TopicTool { name: own, noun, usage, parameter, parameters, .. } = *self.tool;
+        let TopicTool { usage, parameter, parameters, .. } = *self.tool;
         let others = parameters.iter().map(|(name, _)| *name);
         let own_parameters: &[&str] = match usage {
             TopicUse::Read => &[parameter, "cursor"],
-            TopicUse::Call => &[parameter],
+            TopicUse::Call | TopicUse::Search { .. } => &[parameter],
         };
         arguments
             .only(&own_parameters.iter().copied().chain(others.clone()).collect::<Vec<_>>())?;
+        if let TopicUse::Search { all } = usage {
+            return self.search(view, all, &arguments);
+        }
         let given = others.map(|other| Ok((other, arguments.text(other)?)));
         let given = given.collect::<Result<Vec<_>, UsageError>>()?;
-        let missing = |what: &str, advice: &str| {
-            UsageError::new(format!("Missing parameter '{what}' of {own}. {advice}"))
-        };
         let Some(name) = arguments.text(parameter)? else {
-            if usage == TopicUse::Call {
-                return Err(missing(parameter, &self.available()));
-            }
-            if let Some((what, Some(given))) = given.iter().find(|(_, given)| given.is_some()) {
-                let advice = format!("Name the {noun} that has the {what} {}.", quoted(given));
-                return Err(missing(parameter, &advice));
-            }
-            let cursor = arguments.text("cursor")?;
-            let list = self.list(budget, cursor.as_deref());
-            return list.map(|text| Step::Reply(Reply::text(&text)));
+            return self.without_a_name(budget, &arguments, &given);
         };
-        let named = self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))?;
+        let named = self.named(&name)?;
         if let Some((what, _)) = given.iter().find(|(_, given)| given.is_none())
             && usage == TopicUse::Call
         {
-            return Err(missing(what, &format!("Say it to the {noun} {}.", quoted(&name))));
+            let noun = self.tool.noun;
+            return Err(self.missing(what, &format!("Say it to the {noun} {}.", quoted(&name))));
         }
         let topic = json_text(&named.topic.name);
         let given =
             given.iter().filter_map(|(name, given)| Some((*name, json_text(given.as_ref()?))));
         let given: Vec<_> = [(parameter, topic)].into_iter().chain(given).collect();
         let arguments = object(given.iter().map(|(name, json)| (*name, json.as_str())));
-        let name = ToolName::of(named.tool.id());
-        let operation = Arc::new(Operation::Tool { name, arguments });
-        Ok(Step::Call(Request { operation, entry: Some(view.resolved(named.tool)) }))
+        Ok(Step::Call(request(view, named.tool, arguments)))
+    }
+
+    /// A call of what reads or calls that names nothing.
+    fn without_a_name(
+        &self,
+        budget: usize,
+        arguments: &Arguments<'_>,
+        given: &[(&str, Option<String>)],
+    ) -> Result<Step, UsageError> {
+        let TopicTool { noun, usage, parameter, .. } = *self.tool;
+        if usage == TopicUse::Call {
+            return Err(self.missing(parameter, &self.available()));
+        }
+        if let Some((what, Some(given))) = given.iter().find(|(_, given)| given.is_some()) {
+            let advice = format!("Name the {noun} that has the {what} {}.", quoted(given));
+            return Err(self.missing(parameter, &advice));
+        }
+        let cursor = arguments.text("cursor")?;
+        let list = self.list(budget, cursor.as_deref());
+        list.map(|text| Step::Reply(Reply::text(&text)))
+    }
+
+    /// A search in one of the sources, or in all of them.
+    fn search(
+        &self,
+        view: &View,
+        all: &str,
+        arguments: &Arguments<'_>,
+    ) -> Result<Step, UsageError> {
+        let TopicTool { name: own, parameter, parameters, .. } = *self.tool;
+        if let Some((needed, _)) = parameters.first()
+            && arguments.get(needed).is_none()
+        {
+            return Err(self.missing(needed, "Say what to look for."));
+        }
+        let named = match arguments.text(parameter)? {
+            Some(name) => Some(self.named(&name)?.tool),
+            None => match self.all.as_slice() {
+                [only] => Some(only.tool),
+                _ => None,
+            },
+        };
+        // A source that merely has the name is one of those to search.
+        let is_there = self.all.iter().all(|named| named.tool.domain().as_str() != all);
+        let of_all = || view.tool_named(&Domain::from_key(all), own).filter(|_| is_there);
+        let tool =
+            named.or_else(of_all).ok_or_else(|| self.missing(parameter, &self.available()))?;
+        Ok(Step::Call(request(view, tool, object(arguments.others(&[parameter])))))
+    }
+
+    fn named(&self, name: &str) -> Result<&NamedTopic<'a>, UsageError> {
+        self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))
+    }
+
+    fn missing(&self, what: &str, advice: &str) -> UsageError {
+        UsageError::new(format!("Missing parameter '{what}' of {}. {advice}", self.tool.name))
     }
 
     /// `{"skills": [{"name", "description"}], "remaining", "next_cursor"}`
@@ -227,7 +274,7 @@ impl<'a> Topics<'a> {
         let noun = self.tool.noun;
         let advice = match self.tool.usage {
             TopicUse::Read => format!("Call {} without a name to list all.", self.tool.name),
-            TopicUse::Call => self.available(),
+            TopicUse::Call | TopicUse::Search { .. } => self.available(),
         };
         UsageError::new(format!("Unknown {noun} {}.{near} {advice}", quoted(name)))
     }
@@ -250,12 +297,19 @@ fn text_of<'a>(named: &NamedTopic<'a>) -> &'a str {
 fn topics_in<'a>(
     view: &'a View,
     entry: &'a DomainEntry,
-    own: &'static str,
+    own: &'static TopicTool,
 ) -> impl Iterator<Item = NamedTopic<'a>> {
-    let tool = view.tool_named(entry.domain(), own);
+    let tool = view.tool_named(entry.domain(), own.name);
+    // Where the source itself is what is searched, what its configuration says of it is said of the topic.
+    let said = matches!(own.usage, TopicUse::Search { .. }) && entry.is_described();
     tool.into_iter().flat_map(move |tool| {
-        let topics = view.topics_in(entry).filter(move |topic| topic.tool == own);
-        topics.map(move |topic| NamedTopic { name: topic.name.as_str().into(), topic, tool })
+        let topics = view.topics_in(entry).filter(move |topic| topic.tool == own.name);
+        topics.map(move |topic| NamedTopic {
+            name: topic.name.as_str().into(),
+            description: if said { entry.description() } else { &topic.description },
+            topic,
+            tool,
+        })
     })
 }
 
@@ -265,5 +319,5 @@ fn long_name(named: &NamedTopic<'_>) -> String {
 }
 
 fn stub(named: &NamedTopic<'_>, length: usize) -> String {
-    format!("\n{}", topic_stub(&named.name, &named.topic.description, length))
+    format!("\n{}", topic_stub(&named.name, named.description, length))
 }

@@ -60,7 +60,7 @@ const DATABASE: ToolPlace = ToolPlace::Behind(MetaTool {
     is_bound: true,
 });
 
-const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
+const SKILLS: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: "read_skill",
     step: AssemblyStep::Skills,
     noun: "skill",
@@ -70,9 +70,9 @@ const SKILLS: ToolPlace = ToolPlace::Topics(TopicTool {
     usage: TopicUse::Read,
     parameter: "name",
     parameters: &[("file", r#"{"type":"string"}"#)],
-});
+}]);
 
-const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
+const AGENTS: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: "call_agent",
     step: AssemblyStep::CallAgent,
     noun: "agent",
@@ -82,7 +82,29 @@ const AGENTS: ToolPlace = ToolPlace::Topics(TopicTool {
     usage: TopicUse::Call,
     parameter: "agent_id",
     parameters: &[("task", r#"{"type":"string"}"#)],
-});
+}]);
+
+const BASES: ToolPlace = ToolPlace::Topics(&[
+    search_tool("look_up", &[("query", r#"{"type":"string"}"#), ("top", r#"{"type":"integer"}"#)]),
+    search_tool("quote", &[("question", r#"{"type":"string"}"#)]),
+]);
+
+const fn search_tool(
+    name: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+) -> TopicTool {
+    TopicTool {
+        name,
+        step: AssemblyStep::Knowledge,
+        noun: "base",
+        summary: "Search documents.",
+        stubs_heading: "Bases:",
+        texts_heading: "",
+        usage: TopicUse::Search { all: "library" },
+        parameter: "base",
+        parameters,
+    }
+}
 
 const fn fixed(
     name: &'static str,
@@ -101,6 +123,7 @@ pub(crate) fn kind_named(name: &'static str) -> KindName {
         "mcp" => KindName::at(name, &SERVER),
         "skills" => KindName::at(name, &SKILLS),
         "agents" => KindName::at(name, &AGENTS),
+        "bases" => KindName::at(name, &BASES),
         _ => KindName::new(name),
     }
 }

@@ -16,6 +16,7 @@ mod kinds;
 mod lines;
 mod named_tools;
 mod rebuilds;
+mod topics;
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -43,6 +44,35 @@ fn main() -> ExitCode {
         named_tools::a_suggested_call_leads_to_its_tool();
         Ok(())
     });
-    let trials = claims::ALL.iter().map(trial).chain([always, names, suggested]).collect();
+    let about_topics: [(&str, fn()); 5] = [
+        (
+            "a_search_goes_to_the_named_one_or_to_all",
+            topics::a_search_goes_to_the_named_one_or_to_all,
+        ),
+        (
+            "what_is_searched_is_named_and_nothing_else_is_needed",
+            topics::what_is_searched_is_named_and_nothing_else_is_needed,
+        ),
+        (
+            "a_tool_beside_the_topics_is_called_by_its_name",
+            topics::a_tool_beside_the_topics_is_called_by_its_name,
+        ),
+        (
+            "one_that_is_called_as_all_are_is_one_of_them",
+            topics::one_that_is_called_as_all_are_is_one_of_them,
+        ),
+        (
+            "whoever_sees_one_base_cannot_tell_that_there_are_more",
+            topics::whoever_sees_one_base_cannot_tell_that_there_are_more,
+        ),
+    ];
+    let about_topics = about_topics.into_iter().map(|(name, claim)| {
+        Trial::test(name, move || {
+            claim();
+            Ok(())
+        })
+    });
+    let all = claims::ALL.iter().map(trial).chain([always, names, suggested]);
+    let trials = all.chain(about_topics).collect();
     libtest_mimic::run(&arguments, trials).exit_code()
 }

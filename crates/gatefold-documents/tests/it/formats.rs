@@ -196,3 +196,12 @@ fn a_document_that_takes_too_long_says_so() {
     let fault = read_document(b"a,b\n1,2", &hints, std::time::Instant::now()).unwrap_err();
     assert_eq!(fault, DocumentFault::TooLong(Format::Csv));
 }
+
+#[test]
+fn a_document_travels_whole() {
+    let text = "# Guide\n\nFirst w\u{200b}\u{f6}rds.\n\n## Part\n\n| a |\n| - |\n| 1 |";
+    let document = read("a.md", text.as_bytes()).unwrap();
+    let json = serde_json::to_string(&document).unwrap();
+    let arrived: gatefold_documents::Document = serde_json::from_str(&json).unwrap();
+    assert_eq!(arrived, document);
+}

@@ -18,7 +18,7 @@ use super::agents::CallableAgents;
 use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
-use super::loop_tools::LoopTools;
+use super::own_source::OwnSources;
 use super::people::ConfiguredPeople;
 use super::results::KeptResults;
 use super::runs::RunHost;
@@ -160,7 +160,7 @@ impl AppBuilder {
         };
         let app = App {
             callable: CallableAgents::new(clock.clone(), &exchange, Arc::new(store.clone())),
-            loop_tools: LoopTools::default(),
+            own: OwnSources::default(),
             runs: RunHost::new(&store, &exchange, &people, &clock, approvals),
             dispatcher,
             exchange,

@@ -109,6 +109,8 @@ impl SourceFactory {
             sessions,
             path,
             containers: Arc::new(StoredContainers(store.clone())),
+            #[cfg(feature = "knowledge")]
+            knowledge: store.state_dir().join("knowledge"),
         };
         Ok(Self { store, accounts, client_sent, exchanged, ports })
     }

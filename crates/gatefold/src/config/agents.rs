@@ -14,6 +14,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
 use super::kinds::Kinds;
+use super::knowledge::{
+    self, Grounding, GroundingWord, has_all_knowledge, is_base, knowledge_domain,
+};
 use super::loop_tools::builtin_domain;
 use super::models::{ModelChoice, ModelConfig};
 use super::pins::{self, Pin};
@@ -42,6 +45,10 @@ pub struct AgentConfig {
     pub visible_to: Vec<PeopleGroup>,
     /// The HTTP APIs and databases that it has. All, if there is no list.
     pub connectors: Option<Vec<Domain>>,
+    /// The knowledge bases that it has.
+    pub bases: Vec<Domain>,
+    /// How it asks them.
+    pub grounding: Grounding,
     /// The categories of tools, and the kinds of sources by their meta-tools, that it has. All, if there is
     /// no list.
     pub categories: Option<AgentCategories>,
@@ -113,6 +120,17 @@ pub(super) struct AgentKeys {
     /// MCP servers and skills are everybody's.
     #[schemars(extend("examples" = [["hr"]], "x-unset" = "all of them"))]
     connector_ids: Option<Vec<Text>>,
+    /// The knowledge bases that it has, by their names.
+    ///
+    /// It has no others, and finds nothing of them.
+    #[schemars(extend("examples" = [["handbook"]], "x-unset" = "none"))]
+    kb_ids: Vec<Text>,
+    /// How it asks its knowledge bases.
+    ///
+    /// With "quotes" it has `grounded_retrieve`, which answers in verbatim quotes or says that the documents do not say
+    /// enough; with "off" `kb_retrieve`, which finds passages.
+    #[schemars(extend("examples" = ["off"], "default" = "quotes"))]
+    grounding: Option<GroundingWord>,
     /// The categories of built-in tools that it has.
     ///
     /// Where one of `connector`, `database` and `mcp` is among them, the agent has no other of these three
@@ -234,6 +252,7 @@ fn agent(
         });
         known.collect()
     });
+    let bases = knowledge::bases(&keys.kb_ids, table.peek("kb_ids").as_ref(), sources);
     let categories = keys
         .tool_categories
         .map(|words| categories(&words, table.peek("tool_categories").as_ref(), known.kinds));
@@ -244,6 +263,8 @@ fn agent(
         model,
         visible_to: keys.visible_to,
         connectors,
+        bases,
+        grounding: keys.grounding.map(Grounding::from).unwrap_or_default(),
         categories,
         disclosure,
         pinned: keys.pinned.map(pins::pins),
@@ -330,7 +351,9 @@ pub(super) fn rules(
         .flat_map(|(id, agent)| sources.iter().flat_map(|source| agent.rules_of(id, source)));
     let hiding = agents.iter().flat_map(|(id, agent)| agent.rules_of_finders(id, models));
     let own = agents.iter().flat_map(|(id, agent)| agent.rules_of_loops(id, own_tools));
-    each.chain(own).chain(hiding).collect()
+    let has_all = has_all_knowledge(sources);
+    let all = agents.iter().filter(|_| has_all).map(|(id, agent)| agent.rule_of_all_knowledge(id));
+    each.chain(own).chain(hiding).chain(all).collect()
 }
 
 /// What agents are called by.
@@ -374,6 +397,13 @@ impl AgentConfig {
         let (meta, domain) = (section.kind().meta_tool(), &source.domain);
         let whole = |key| vec![denied(id, key, domain, Entries::Every, "*")];
         let is_unbound = |bound: &Vec<Domain>| !bound.contains(domain);
+        if is_base(&source.section) == Some(true) {
+            if !self.bases.contains(domain) {
+                return whole("kb_ids");
+            }
+            let hidden = self.grounding.hidden_tool();
+            return vec![denied(id, "grounding", domain, Entries::Only(EntryKind::Tool), hidden)];
+        }
         if meta.is_some_and(|meta| meta.is_bound)
             && self.connectors.as_ref().is_some_and(is_unbound)
         {
@@ -391,6 +421,12 @@ impl AgentConfig {
             return whole("tool_categories");
         }
         Vec::new()
+    }
+
+    /// The rule about the tools for all knowledge bases. Which of these there are is for the bases' own rules.
+    fn rule_of_all_knowledge(&self, id: &AgentId) -> Rule {
+        let only = Entries::Only(EntryKind::Tool);
+        denied(id, "grounding", &knowledge_domain(), only, self.grounding.hidden_tool())
     }
 
     /// The rules about the built-in tools that its loop has without a source.

@@ -11,6 +11,8 @@ pub(in crate::config) mod credentials;
 mod database;
 mod exchange;
 mod http_api;
+#[cfg(feature = "knowledge")]
+mod knowledge;
 pub mod mcp;
 mod needs;
 mod oauth;
@@ -21,6 +23,8 @@ mod skills;
 
 use std::any::Any;
 use std::fmt;
+#[cfg(feature = "knowledge")]
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
@@ -43,6 +47,8 @@ pub use credentials::ClientHeaders;
 pub use database::{DatabaseKind, DatabaseRules};
 pub use exchange::ExchangeKeys;
 pub use http_api::{ActionsKind, OpenApiKind};
+#[cfg(feature = "knowledge")]
+pub use knowledge::KnowledgeKind;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use oauth::SignInSettings;
 pub use parts::DigestParts;
@@ -205,6 +211,9 @@ pub struct SourcePorts {
     pub path: Arc<GatewayPath>,
     /// Where containers that programs start are noted.
     pub containers: Arc<dyn ContainerNotes>,
+    /// The folder that knowledge bases are kept in.
+    #[cfg(feature = "knowledge")]
+    pub knowledge: PathBuf,
 }
 
 impl SourcePorts {
@@ -228,13 +237,16 @@ impl Default for Kinds {
     /// Every kind that Gatefold has.
     fn default() -> Self {
         static OURS: LazyLock<Kinds> = LazyLock::new(|| {
-            Kinds(Vec::new())
+            let kinds = Kinds(Vec::new())
                 .with(mcp::McpKind)
                 .with(OpenApiKind)
                 .with(ActionsKind)
                 .with(DatabaseKind)
                 .with(BuiltinKind)
-                .with(SkillsKind)
+                .with(SkillsKind);
+            #[cfg(feature = "knowledge")]
+            let kinds = kinds.with(KnowledgeKind);
+            kinds
         });
         OURS.clone()
     }

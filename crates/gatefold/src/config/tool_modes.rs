@@ -43,7 +43,7 @@ impl Mode {
     /// Whether the kind is shown in the other way.
     pub(super) fn is_set(&self, modes: &ToolModes) -> bool {
         match self.kind.place() {
-            ToolPlace::Topics(tool) => modes.inline.contains(tool.name),
+            ToolPlace::Topics(tools) => modes.inline.contains(tools[0].name),
             ToolPlace::Behind(tool) => modes.legacy.contains(tool.name),
             ToolPlace::Top => false,
         }
@@ -51,7 +51,7 @@ impl Mode {
 
     pub(super) fn set(&self, modes: &mut ToolModes, is_other: bool) {
         let (tools, name) = match self.kind.place() {
-            ToolPlace::Topics(tool) => (&mut modes.inline, tool.name),
+            ToolPlace::Topics(tools) => (&mut modes.inline, tools[0].name),
             ToolPlace::Behind(tool) => (&mut modes.legacy, tool.name),
             ToolPlace::Top => return,
         };

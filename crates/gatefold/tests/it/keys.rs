@@ -50,6 +50,7 @@ fn with_example(section: &Section, key: &Key) -> String {
         }
         (true, ["database", ..]) => "database = \"sqlite:hr.db\"\n",
         (true, ["skills", ..]) => "skills = \"skills\"\n",
+        (true, ["knowledge", ..]) => "knowledge = \"handbook\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),
         (false, ["public_url"]) => {
@@ -62,6 +63,7 @@ fn with_example(section: &Section, key: &Key) -> String {
     };
     let named = match key.name.as_str() {
         "connector_ids" => "[sources.hr]\ndatabase = \"sqlite:hr.db\"\n",
+        "kb_ids" => "[sources.handbook]\nknowledge = \"handbook\"\n",
         "subject" | "issuer" => {
             "[server]\nauthentication = \"token\"\npublic_url = \"https://a.example\"\n\
              [[server.issuers]]\nissuer = \"https://id.example\"\n"

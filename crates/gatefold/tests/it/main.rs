@@ -16,6 +16,8 @@ mod faults;
 mod faulty_files;
 mod keys;
 mod kinds;
+#[cfg(feature = "knowledge")]
+mod knowledge;
 mod loop_tools;
 mod models;
 mod patterns;

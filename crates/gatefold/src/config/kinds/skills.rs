@@ -27,7 +27,7 @@ pub struct SkillsKind;
 pub const SKILLS_HEADING: &str = "## Available Skills\n\
     Call read_skill(name) to load full content before executing any of these:";
 
-const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
+const PLACE: ToolPlace = ToolPlace::Topics(&[TopicTool {
     name: READ_SKILL,
     step: AssemblyStep::Skills,
     noun: "skill",
@@ -41,7 +41,7 @@ const PLACE: ToolPlace = ToolPlace::Topics(TopicTool {
         "file",
         r#"{"type":"string","description":"One of its files, as the skill lists them."}"#,
     )],
-});
+}]);
 
 impl SkillsKind {
     pub const NAME: KindName = KindName::at("skills", &PLACE);

@@ -1,0 +1,278 @@
+//! A search: candidates by their words, graded, put together to passages.
+
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+use std::sync::{Arc, PoisonError};
+
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+
+use super::KnowledgeBase;
+use super::encoding::{TextKind, TouchedChunk};
+use super::repair::{IndexState, index_state};
+use crate::KnowledgeError;
+use crate::index::candidates::{self, Candidate};
+use crate::limits::{MAX_QUERY, MAX_TOP, NEAREST_TITLES, PASSAGE};
+use crate::passage::Passage;
+use crate::ranking::{Evidence, FITS, grade};
+use crate::storage::vectors;
+use crate::storage::{self, StoredDocument};
+
+/// A chunk joins a passage that it touches if its score is at least this share of the passage's.
+const JOINING_SHARE: f32 = 0.5;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'q> {
+    pub text: &'q str,
+    /// The most passages.
+    pub top: usize,
+    /// The most passages of one document.
+    pub per_document: usize,
+}
+
+/// What a search found.
+#[derive(Debug, Default)]
+pub struct Found {
+    /// The best first, also those that hardly fit: look at their scores.
+    pub passages: Vec<Passage>,
+    /// Titles of documents that may be meant, if no passage fits.
+    pub nearest_titles: Vec<String>,
+}
+
+/// A candidate with its score.
+#[derive(Debug)]
+struct GradedChunk {
+    candidate: Candidate,
+    score: f32,
+}
+
+impl KnowledgeBase {
+    pub fn search(&self, query: &Query<'_>) -> Result<Found, KnowledgeError> {
+        let text = &query.text[..query.text.floor_char_boundary(MAX_QUERY)];
+        self.see_index()?;
+        let found = candidates::find(&self.index, text)?;
+        let vector = self.query_vector(text, !found.is_empty());
+        self.storage.read(|connection| {
+            let graded = self.graded(connection, found, vector.as_deref())?;
+            let passages = self.passages(connection, query, &graded)?;
+            let fits = passages.first().is_some_and(|best| best.score >= FITS);
+            let nearest_titles =
+                if fits { Vec::new() } else { self.nearest_titles(connection, text, &graded)? };
+            Ok(Found { passages, nearest_titles })
+        })
+    }
+
+    /// Has searches see what another process wrote.
+    fn see_index(&self) -> Result<(), KnowledgeError> {
+        let stored = IndexState::of(&self.storage.read(storage::state)?);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.as_ref() != Some(&stored) {
+            // First the state and then the index: what is read twice does no harm.
+            let state = index_state(&self.index)?;
+            if *seen != state {
+                self.index.reload()?;
+                *seen = state;
+            }
+        }
+        Ok(())
+    }
+
+    fn query_vector(&self, text: &str, is_needed: bool) -> Option<Vec<f32>> {
+        let encoder = self.settings.encoder.as_ref().filter(|_| is_needed)?;
+        encoder.embed(&[text], TextKind::Query).into_iter().next().flatten()
+    }
+
+    /// The candidates, the best first.
+    fn graded(
+        &self,
+        connection: &Connection,
+        found: Vec<Candidate>,
+        query: Option<&[f32]>,
+    ) -> Result<Vec<GradedChunk>, KnowledgeError> {
+        let mut cosines = vec![None; found.len()];
+        if let Some(query) = query {
+            let mut without = Vec::new();
+            for (cosine, candidate) in cosines.iter_mut().zip(&found) {
+                match vectors::find(connection, candidate.digest)? {
+                    Some(vector) => *cosine = vector.cosine(query),
+                    None => without.push(TouchedChunk {
+                        document: candidate.document,
+                        digest: candidate.digest,
+                    }),
+                }
+            }
+            self.touched.add(without.into_iter());
+        }
+        let mean_cosine = mean(cosines.iter().flatten().copied());
+        let grade = |(candidate, cosine): (Candidate, Option<f32>)| {
+            let Candidate { coverage, exactness, strength, .. } = candidate;
+            let evidence = Evidence { coverage, exactness, strength, cosine, mean_cosine };
+            GradedChunk { score: grade(&evidence), candidate }
+        };
+        let mut graded: Vec<_> = found.into_iter().zip(cosines).map(grade).collect();
+        graded.sort_by(|left, right| {
+            let order = |one: &GradedChunk| (one.candidate.document, one.candidate.key);
+            right.score.total_cmp(&left.score).then_with(|| order(left).cmp(&order(right)))
+        });
+        Ok(graded)
+    }
+
+    fn passages(
+        &self,
+        connection: &Connection,
+        query: &Query<'_>,
+        graded: &[GradedChunk],
+    ) -> Result<Vec<Passage>, KnowledgeError> {
+        let top = query.top.min(MAX_TOP);
+        let mut documents: FxHashMap<i64, Option<StoredDocument>> = FxHashMap::default();
+        let mut runs: Vec<ChunkRun> = Vec::new();
+        for chunk in graded {
+            if runs.len() >= top {
+                break;
+            }
+            let id = chunk.candidate.document;
+            let stored = match documents.entry(id) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(unknown) => unknown.insert(storage::stored_document(connection, id)?),
+            };
+            // What is gone since the index was read is not found.
+            let Some(stored) = stored else { continue };
+            let key = chunk.candidate.key;
+            let Some(at) = stored.chunks.iter().position(|record| record.key == key) else {
+                continue;
+            };
+            if let Some(run) = runs.iter_mut().find(|run| run.takes(id, stored, at, chunk.score)) {
+                run.add(at);
+                continue;
+            }
+            if runs.iter().filter(|run| run.document == id).count() < query.per_document {
+                runs.push(ChunkRun { document: id, chunks: at..at + 1, score: chunk.score });
+            }
+        }
+        join_runs(&mut runs, &documents);
+        let stored = |run: &ChunkRun| documents.get(&run.document).and_then(Option::as_ref);
+        let passages = runs.iter().filter_map(|run| Some((run, stored(run)?)));
+        passages.map(|(run, stored)| self.passage(connection, run, stored)).collect()
+    }
+
+    fn passage(
+        &self,
+        connection: &Connection,
+        run: &ChunkRun,
+        stored: &StoredDocument,
+    ) -> Result<Passage, KnowledgeError> {
+        let first = &stored.chunks[run.chunks.start].chunk;
+        Ok(Passage {
+            document: Arc::clone(&stored.name),
+            title: Arc::clone(&stored.title),
+            version: stored.version,
+            text: self.text_within(connection, &stored.name, stored.version)?,
+            span: run.span(stored),
+            headings: first.headings.clone(),
+            place: first.place,
+            score: run.score,
+        })
+    }
+
+    /// Titles of the best candidates, and those that are spelled nearly as words of the query.
+    fn nearest_titles(
+        &self,
+        connection: &Connection,
+        query: &str,
+        graded: &[GradedChunk],
+    ) -> Result<Vec<String>, KnowledgeError> {
+        let spelled = candidates::find_by_title(&self.index, query, NEAREST_TITLES)?;
+        let of_candidates = graded.iter().map(|chunk| chunk.candidate.document);
+        let mut titles: Vec<String> = Vec::new();
+        for document in spelled.into_iter().chain(of_candidates) {
+            if titles.len() == NEAREST_TITLES {
+                break;
+            }
+            titles.extend(
+                storage::title(connection, document)?.filter(|title| !titles.contains(title)),
+            );
+        }
+        Ok(titles)
+    }
+}
+
+/// Chunks of a document that follow one another.
+#[derive(Debug)]
+struct ChunkRun {
+    document: i64,
+    chunks: Range<usize>,
+    score: f32,
+}
+
+impl ChunkRun {
+    fn span(&self, stored: &StoredDocument) -> Range<usize> {
+        let span = |at: usize| &stored.chunks[at].chunk.span;
+        span(self.chunks.start).start..span(self.chunks.end - 1).end
+    }
+
+    /// Whether a chunk touches the run, in the same section and on the same page.
+    fn takes(&self, document: i64, stored: &StoredDocument, at: usize, score: f32) -> bool {
+        let neighbour = if at == self.chunks.end {
+            self.chunks.end - 1
+        } else if at + 1 == self.chunks.start {
+            self.chunks.start
+        } else {
+            return false;
+        };
+        document == self.document
+            && score >= self.score * JOINING_SHARE
+            && are_together(stored, neighbour, at)
+            && self.span(stored).len() + stored.chunks[at].chunk.span.len() <= PASSAGE
+    }
+
+    fn add(&mut self, at: usize) {
+        self.chunks = self.chunks.start.min(at)..self.chunks.end.max(at + 1);
+    }
+}
+
+fn are_together(stored: &StoredDocument, one: usize, other: usize) -> bool {
+    use gatefold_documents::Place::{Page, Slide};
+    let (one, other) = (&stored.chunks[one].chunk, &stored.chunks[other].chunk);
+    let is_paged = matches!(one.place, Some(Page(_) | Slide(_)));
+    one.headings == other.headings && (!is_paged || one.place == other.place)
+}
+
+/// Joins runs that came to touch when the chunk between them was added.
+fn join_runs(runs: &mut Vec<ChunkRun>, documents: &FxHashMap<i64, Option<StoredDocument>>) {
+    let mut at = 0;
+    while at < runs.len() {
+        let run = &runs[at];
+        let stored = documents.get(&run.document).and_then(Option::as_ref);
+        let touching = runs.iter().enumerate().skip(at + 1).find(|(_, other)| {
+            let touch =
+                other.chunks.start == run.chunks.end || other.chunks.end == run.chunks.start;
+            let fits = |stored: &StoredDocument| {
+                run.span(stored).len() + other.span(stored).len() <= PASSAGE
+                    && are_together(stored, run.chunks.start, other.chunks.start)
+            };
+            other.document == run.document && touch && stored.is_some_and(fits)
+        });
+        match touching.map(|(index, _)| index) {
+            Some(index) => {
+                let other = runs.remove(index);
+                let run = &mut runs[at];
+                run.chunks =
+                    run.chunks.start.min(other.chunks.start)..run.chunks.end.max(other.chunks.end);
+                run.score = run.score.max(other.score);
+            }
+            None => at += 1,
+        }
+    }
+    runs.sort_by_key(|run| Reverse(run.score.to_bits()));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most as many as there are candidates")]
+fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let (mut sum, mut count) = (0.0, 0_usize);
+    for value in values {
+        sum += value;
+        count += 1;
+    }
+    (count > 0).then(|| sum / count as f32)
+}

@@ -1,0 +1,218 @@
+//! A knowledge base as a source: tools that search and read it, and citations as resources.
+//!
+//! The base itself blocks, so it is asked on threads that may wait. Beside the calls, one task keeps the
+//! base at what its files say, and another has the encoder read it.
+
+mod access;
+mod arguments;
+mod cited;
+mod desk;
+mod hub;
+mod ingest;
+mod manifest;
+mod place;
+mod progress;
+mod reader;
+mod shown;
+mod watch;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use gatefold_catalog::{KindName, Manifest};
+use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload};
+use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
+use tokio::sync::{Notify, OnceCell};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::{BaseSettings, Folder, KnowledgeBase, KnowledgeError, SentenceEncoder};
+use access::Access;
+use cited::CitedVersions;
+use desk::{Desk, DeskResult, unavailable};
+pub use hub::KnowledgeHub;
+use ingest::Ingest;
+use progress::Progress;
+pub use reader::{DocumentReader, ReadDocument, UnreadDocument};
+use watch::FileWatch;
+
+/// Whether everybody may see the resource with this URI of the source.
+pub type SeenByAll = Arc<dyn Fn(&str) -> bool + Send + Sync>;
+
+/// What a source of knowledge is made of.
+#[derive(Clone)]
+pub struct KnowledgeSourceSettings {
+    pub domain: Domain,
+    /// What people call it.
+    pub title: Option<String>,
+    /// The folders and files that its documents are in, as `folder` has them.
+    pub roots: Vec<PathBuf>,
+    pub folder: Arc<Folder>,
+    /// Where the base is kept.
+    pub state: PathBuf,
+    /// Which documents may stand in what everybody is told of the source.
+    pub seen_by_all: SeenByAll,
+}
+
+/// What a source of knowledge needs from outside.
+#[derive(Clone)]
+pub struct KnowledgePorts {
+    pub reader: Arc<dyn DocumentReader>,
+    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    pub clock: Arc<dyn Clock>,
+}
+
+/// One knowledge base.
+pub struct KnowledgeSource {
+    settings: KnowledgeSourceSettings,
+    ports: KnowledgePorts,
+    base: OnceCell<Arc<KnowledgeBase>>,
+    cited: Arc<CitedVersions>,
+    progress: Arc<Progress>,
+    changed: Arc<Notify>,
+    /// What goes on beside the calls, once the base is open.
+    background: Mutex<Vec<AbortOnDropHandle<()>>>,
+}
+
+impl KnowledgeSource {
+    pub const KIND: KindName = KindName::at("knowledge", &manifest::PLACE);
+
+    pub fn new(settings: KnowledgeSourceSettings, ports: KnowledgePorts) -> Self {
+        Self {
+            settings,
+            ports,
+            base: OnceCell::new(),
+            cited: Arc::new(CitedVersions::new()),
+            progress: Arc::default(),
+            changed: Arc::default(),
+            background: Mutex::default(),
+        }
+    }
+
+    /// The base, which is opened by whoever wants it first.
+    async fn base(&self) -> Result<Arc<KnowledgeBase>, KnowledgeError> {
+        let base = self.base.get_or_try_init(|| async {
+            let state = self.settings.state.clone();
+            let settings = BaseSettings {
+                encoder: self.ports.encoder.clone(),
+                clock: self.ports.clock.clone(),
+                ..BaseSettings::default()
+            };
+            let base = on_disk(move || KnowledgeBase::open(&state, settings)).await?;
+            let base = Arc::new(base);
+            self.begin(&base);
+            Ok::<_, KnowledgeError>(base)
+        });
+        base.await.cloned()
+    }
+
+    /// Starts what goes on as long as the source is there.
+    fn begin(&self, base: &Arc<KnowledgeBase>) {
+        let ingest = Ingest {
+            settings: self.settings.clone(),
+            base: Arc::clone(base),
+            reader: Arc::clone(&self.ports.reader),
+            watch: Arc::new(FileWatch::new()),
+            progress: Arc::clone(&self.progress),
+            cited: Arc::clone(&self.cited),
+            changed: Arc::clone(&self.changed),
+        };
+        let tending = ingest::tend(Arc::clone(base), Arc::clone(&self.cited));
+        let tasks = [tokio::spawn(ingest.run()), tokio::spawn(tending)];
+        let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
+        background.extend(tasks.map(AbortOnDropHandle::new));
+    }
+
+    async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
+        let target = Arc::clone(call.target());
+        let base = self.base().await.map_err(|error| unavailable(&target.domain, error))?;
+        let desk = Desk {
+            domain: self.settings.domain.clone(),
+            base,
+            access: Access::new(&self.settings.domain, &context.nested),
+            cited: Arc::clone(&self.cited),
+            progress: Arc::clone(&self.progress),
+            encoder: self.ports.encoder.clone(),
+        };
+        let work: Box<dyn FnOnce() -> DeskResult + Send> = match (target.kind, &*target.name) {
+            (EntryKind::Tool, manifest::KB_RETRIEVE) => {
+                let arguments = arguments::read(&call)?;
+                Box::new(move || desk.retrieve(&arguments))
+            }
+            (EntryKind::Tool, manifest::GROUNDED_RETRIEVE) => {
+                let arguments = arguments::read(&call)?;
+                Box::new(move || desk.ground(&arguments))
+            }
+            (EntryKind::Tool, manifest::LIST_DOCUMENTS) => {
+                let arguments = arguments::read(&call)?;
+                Box::new(move || desk.list(&arguments))
+            }
+            (EntryKind::Tool, manifest::READ_DOCUMENT) => {
+                let arguments = arguments::read(&call)?;
+                Box::new(move || desk.read(&arguments))
+            }
+            (EntryKind::Tool, manifest::CHECK_CITATIONS) => {
+                let arguments = arguments::read(&call)?;
+                Box::new(move || desk.check(&arguments))
+            }
+            (EntryKind::Resource, _) => {
+                let target = Arc::clone(&target);
+                Box::new(move || desk.cited_bytes(&target))
+            }
+            (kind, name) => {
+                return Err(CallError::Unknown { kind: kind.as_str(), name: name.to_owned() });
+            }
+        };
+        on_disk(work).await.map_err(|error| error.of_call(&target))
+    }
+
+    async fn described(&self) -> Result<Manifest, BoxError> {
+        let base = self.base().await?;
+        let (settings, clock) = (self.settings.clone(), self.ports.clock.clone());
+        let manifest = on_disk(move || {
+            let documents = base.documents()?;
+            Ok::<_, KnowledgeError>(manifest::of_base(&settings, &documents, clock.now()))
+        });
+        Ok(manifest.await?)
+    }
+}
+
+impl fmt::Debug for KnowledgeSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KnowledgeSource")
+            .field("domain", &self.settings.domain)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StatelessSource for KnowledgeSource {
+    fn describe(&self) -> BoxFuture<'_, Result<Manifest, BoxError>> {
+        self.described().boxed()
+    }
+
+    fn call(
+        &self,
+        call: AdmittedCall,
+        context: CallContext,
+    ) -> BoxFuture<'_, Result<Payload, CallError>> {
+        self.answer(call, context).boxed()
+    }
+
+    fn tells_changes(&self) -> bool {
+        true
+    }
+
+    fn changed(&self) -> BoxFuture<'_, ()> {
+        self.changed.notified().boxed()
+    }
+}
+
+/// Runs something that waits for the disk where that holds nobody up.
+async fn on_disk<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(value) => value,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

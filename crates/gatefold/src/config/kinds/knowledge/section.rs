@@ -1,0 +1,129 @@
+//! A knowledge base as it was read from a configuration.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use gatefold_catalog::KindName;
+use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
+use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
+use gatefold_knowledge::{Folder, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings};
+use gatefold_policy::{Effect, Entries, Policy, Rule, Scope};
+use serde_json::{Value as Json, json};
+
+use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
+use super::KnowledgeKind;
+use crate::documents::WorkerDocumentReader;
+
+/// How much of the digest of its paths stands in the name of a base's folder.
+const DIGITS: usize = 12;
+
+/// One source that is a knowledge base.
+#[derive(Debug)]
+pub(super) struct KnowledgeSection {
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) title: Option<String>,
+}
+
+impl KnowledgeSection {
+    fn paths(&self) -> Vec<String> {
+        self.roots.iter().map(|root| root.display().to_string()).collect()
+    }
+
+    /// The name of the folder that the base is kept in. Other patterns make the same base with other
+    /// documents, and other paths another base.
+    fn folder_name(&self, domain: &Domain) -> String {
+        let mut parts = DigestParts::new();
+        parts.add_list(&self.roots, |parts, root| parts.add(root.as_os_str().as_encoded_bytes()));
+        let digest = parts.finish().to_string();
+        format!("{domain}-{}", digest.get(..DIGITS).unwrap_or(&digest))
+    }
+}
+
+impl KindSection for KnowledgeSection {
+    fn kind(&self) -> KindName {
+        KnowledgeKind::NAME
+    }
+
+    fn digest(&self, parts: &mut DigestParts) {
+        parts.add(KnowledgeKind::NAME.as_str());
+        parts.add_list(&self.roots, |parts, root| parts.add(root.as_os_str().as_encoded_bytes()));
+        parts.add_list(&self.include, |parts, pattern| parts.add(pattern));
+        parts.add_list(&self.exclude, |parts, pattern| parts.add(pattern));
+        parts.add_list(self.title.as_slice(), |parts, title| parts.add(title));
+    }
+
+    fn summary(&self) -> String {
+        self.paths().join(", ")
+    }
+
+    fn shown(&self) -> Json {
+        json!({
+            "kind": KnowledgeKind::NAME.as_str(),
+            "knowledge": self.paths(),
+            "include": self.include,
+            "exclude": self.exclude,
+            "title": self.title,
+        })
+    }
+
+    fn surroundings(&self, domain: &Domain, policy: &Policy) -> Option<String> {
+        let is_about_it = |rule: &&Rule| {
+            let is_in_scope = match &rule.scope {
+                Scope::Everywhere => true,
+                Scope::Domain(own) => own == domain,
+            };
+            let is_about_resources =
+                matches!(rule.entries, Entries::Every | Entries::Only(EntryKind::Resource));
+            is_in_scope && is_about_resources && rule.effect != Effect::Ask
+        };
+        let rules: Vec<_> = policy.rules().iter().filter(is_about_it).collect();
+        Some(format!("{rules:?}"))
+    }
+
+    fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
+        let (domain, policy) = (identity.domain.clone(), identity.policy);
+        let folder_name = self.folder_name(&domain);
+        let folder = Folder::new(&self.roots, &self.include, &self.exclude)
+            .or_else(|_| Folder::new(&self.roots, &[], &[]))
+            .expect("patterns were checked when they were read, and none are right too");
+        // Its own place among the owners of jobs, which are digests of principals otherwise.
+        let owner = format!("knowledge {folder_name}").into_bytes();
+        let source = KnowledgeSource::new(
+            KnowledgeSourceSettings {
+                domain: domain.clone(),
+                title: self.title.clone(),
+                roots: self.roots.clone(),
+                folder: Arc::new(folder),
+                state: ports.knowledge.join(folder_name),
+                seen_by_all: Arc::new(move |uri: &str| is_seen_by_all(&policy, &domain, uri)),
+            },
+            KnowledgePorts {
+                reader: Arc::new(WorkerDocumentReader::new(ports.workers.clone(), owner)),
+                encoder: None,
+                clock: ports.clock.clone(),
+            },
+        );
+        let settings = StatelessSettings {
+            domain: identity.domain,
+            config_digest: identity.config_digest,
+            describe_deadline: identity.connect_deadline,
+            known: identity.known,
+        };
+        let (manifests, clock) = (ports.manifests.clone(), ports.clock.clone());
+        StatelessAdapter::new(Arc::new(source), settings, manifests, clock)
+    }
+}
+
+/// Whether no rule hides a resource of the domain from anybody.
+fn is_seen_by_all(policy: &Policy, domain: &Domain, uri: &str) -> bool {
+    policy.is_seen_by_all(&Target {
+        kind: EntryKind::Resource,
+        domain: domain.clone(),
+        id: ToolId::new(gatefold_catalog::address(domain, uri)),
+        name: uri.into(),
+        digest: Digest::new([0; 32]),
+        hints: Hints::default(),
+    })
+}
