@@ -23,7 +23,7 @@ use crate::words::{EXACT, STEMMED, exact_analyzer, stemming_analyzer};
 pub(crate) mod candidates;
 
 /// What the index has of a chunk. A change of it makes every index anew.
-pub(crate) const INDEX_FORMAT: u32 = 1;
+pub(crate) const INDEX_FORMAT: u32 = 2;
 
 /// A text of a chunk, in both analyses.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +36,8 @@ pub(crate) struct TextField {
 pub(crate) struct Fields {
     /// Title and file name, headings, body.
     pub(crate) texts: [TextField; 3],
+    /// The file's name alone, stemmed.
+    pub(crate) name: Field,
     document: Field,
     key: Field,
     digest: Field,
@@ -58,8 +60,10 @@ fn schema() -> (Schema, Fields) {
     };
     let texts = ["title", "headings", "body"]
         .map(|name| TextField { stemmed: text(name, STEMMED), exact: text(name, EXACT) });
+    let name = text("name", STEMMED);
     let fields = Fields {
         texts,
+        name,
         document: schema.add_u64_field(DOCUMENT, INDEXED | FAST),
         key: schema.add_u64_field(KEY, INDEXED | FAST),
         digest: schema.add_u64_field(DIGEST, FAST),
@@ -143,6 +147,7 @@ impl ChunkWriter {
             entry.add_text(field.stemmed, text);
             entry.add_text(field.exact, text);
         }
+        entry.add_text(self.fields.name, &indexed.name);
         entry.add_u64(self.fields.document, document.cast_unsigned());
         entry.add_u64(self.fields.key, record.key);
         entry.add_u64(self.fields.digest, record.digest);

@@ -10,9 +10,10 @@ use crate::KnowledgeError;
 use crate::chunks::{Chunk, chunks, is_sound};
 use crate::codec::{RecordReader, RecordWriter, compress, decompress};
 use crate::limits::{MAX_RECORD, MAX_TEXT};
+use crate::words::word_parts;
 
 /// What the chunks of a document are made from, besides its text.
-pub(crate) const CHUNK_FORMAT: u32 = 1;
+pub(crate) const CHUNK_FORMAT: u32 = 2;
 
 /// A chunk and its names in the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub(crate) struct IndexedText {
     pub(crate) title: String,
     pub(crate) headings: String,
     pub(crate) body: String,
+    /// The name of the file, with the parts of its words.
+    pub(crate) name: String,
 }
 
 impl IndexedText {
@@ -37,12 +40,34 @@ impl IndexedText {
         let part = |span: &Range<usize>| text.get(span.clone()).unwrap_or_default();
         let head = chunk.head.as_ref().map(part).unwrap_or_default();
         let file_name = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
+        // A heading that the title begins with counts as a title already. Long ones were cut.
+        let is_below = |heading: &&String| !title.trim_start().starts_with(heading.trim());
+        let headings: Vec<&str> =
+            chunk.headings.iter().filter(is_below).map(String::as_str).collect();
         Self {
             title: format!("{title}\n{file_name}"),
-            headings: chunk.headings.join("\n"),
-            body: format!("{head}{}", part(&chunk.span)),
+            headings: headings.join("\n"),
+            body: format!("{head}{}", without_title(part(&chunk.span), title.trim())),
+            name: words_of_name(file_name),
         }
     }
+}
+
+/// A text without the title that it begins with, which counts as a title already.
+fn without_title<'t>(text: &'t str, title: &str) -> &'t str {
+    // Markdown marks its headings.
+    text.trim_start_matches(['#', ' ']).strip_prefix(title).unwrap_or(text)
+}
+
+/// The name of a file without its ending, and the parts of its words.
+fn words_of_name(file_name: &str) -> String {
+    let stem = match file_name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => file_name,
+    };
+    let words = stem.split(|char: char| !char.is_alphanumeric());
+    let parts = words.flat_map(word_parts).collect::<Vec<_>>();
+    format!("{stem}\n{}", parts.join("\n"))
 }
 
 /// What an encoder reads of a chunk.
@@ -272,6 +297,38 @@ mod tests {
         let structure = encode_structure(&document).unwrap();
         assert_eq!(decode_document(document.text.clone(), &structure).unwrap(), document);
         assert!(decode_document("short".to_owned(), &structure).is_err());
+    }
+
+    #[test]
+    fn a_title_that_is_a_heading_too_is_indexed_as_a_title_only() {
+        let document = document();
+        let records = lay_out(1, "a.md", "A title", &document);
+        let indexed = |record: &ChunkRecord| {
+            IndexedText::new("a.md", "A title", &document.text, &record.chunk)
+        };
+        let all: Vec<_> = records.iter().map(indexed).collect();
+        assert!(records.iter().any(|record| record.chunk.headings == ["A title"]));
+        assert!(all.iter().any(|text| text.headings == "A heading"), "{all:?}");
+        assert!(all[0].body.contains("Some words"));
+        for text in &all {
+            assert!(
+                !text.headings.contains("A title") && !text.body.contains("A title"),
+                "{text:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_file_is_indexed_with_the_parts_of_its_words() {
+        for (name, expected) in [
+            ("3M_2018Q2_10K.pdf", "3M_2018Q2_10K 2018 10"),
+            ("notes", "notes"),
+            (".env", ".env"),
+            ("a.b.md", "a.b"),
+        ] {
+            let words = words_of_name(name);
+            assert_eq!(words.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        }
     }
 
     #[test]

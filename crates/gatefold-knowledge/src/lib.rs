@@ -17,6 +17,7 @@ mod chunks;
 mod citation;
 mod codec;
 mod error;
+mod evidence;
 mod files;
 mod grounding;
 mod index;

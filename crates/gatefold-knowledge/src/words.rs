@@ -30,6 +30,27 @@ pub(crate) fn words(analyzer: &mut TextAnalyzer, text: &str) -> Vec<String> {
     words
 }
 
+/// The parts of a word at the borders of letters and digits; none of a word without such a border, and
+/// none of one character, which says too little.
+pub(crate) fn word_parts(word: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut before: Option<char> = None;
+    for (at, char) in word.char_indices() {
+        if before.is_some_and(|before| before.is_numeric() != char.is_numeric()) {
+            parts.push(&word[start..at]);
+            start = at;
+        }
+        before = Some(char);
+    }
+    if start == 0 {
+        return parts;
+    }
+    parts.push(&word[start..]);
+    parts.retain(|part| part.chars().nth(1).is_some());
+    parts
+}
+
 #[derive(Debug, Clone, Copy)]
 struct WordTokenizer {
     folds_accents: bool,
@@ -140,6 +161,21 @@ mod tests {
         ] {
             assert_eq!(words(&mut exact_analyzer(), text).join(" "), exact, "{text}");
             assert_eq!(words(&mut stemming_analyzer(), text).join(" "), stemmed, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_word_has_parts_where_letters_meet_digits() {
+        for (word, parts) in [
+            ("FY2018", "FY 2018"),
+            ("2018Q2", "2018"),
+            ("10K", "10"),
+            ("3M", ""),
+            ("word", ""),
+            ("2018", ""),
+            ("ÄÖ12é", "ÄÖ 12"),
+        ] {
+            assert_eq!(word_parts(word).join(" "), parts, "{word}");
         }
     }
 

@@ -1,7 +1,6 @@
 //! A search: candidates by their words, graded, put together to passages.
 
 use std::cmp::Reverse;
-use std::collections::hash_map::Entry;
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
 
@@ -12,6 +11,7 @@ use super::KnowledgeBase;
 use super::encoding::{TextKind, TouchedChunk};
 use super::repair::{IndexState, index_state};
 use crate::KnowledgeError;
+use crate::evidence::{Neighbours, WordEvidence, weigh};
 use crate::index::candidates::{self, Candidate};
 use crate::limits::{MAX_QUERY, MAX_TOP, NEAREST_TITLES, PASSAGE};
 use crate::passage::Passage;
@@ -19,8 +19,9 @@ use crate::ranking::{Evidence, FITS, grade};
 use crate::storage::vectors;
 use crate::storage::{self, StoredDocument};
 
-/// A chunk joins a passage that it touches if its score is at least this share of the passage's.
-const JOINING_SHARE: f32 = 0.5;
+/// A chunk joins a passage that it touches if its score is at least this share of the passage's. Less
+/// finds more and shows much more that does not answer.
+const JOINING_SHARE: f32 = 0.75;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
@@ -43,19 +44,28 @@ pub struct Found {
 /// A candidate with its score.
 #[derive(Debug)]
 struct GradedChunk {
-    candidate: Candidate,
+    document: i64,
+    /// Its number among the chunks of its document.
+    at: usize,
     score: f32,
 }
+
+/// The documents of the candidates, by their numbers.
+type CandidateDocuments = FxHashMap<i64, StoredDocument>;
 
 impl KnowledgeBase {
     pub fn search(&self, query: &Query<'_>) -> Result<Found, KnowledgeError> {
         let text = &query.text[..query.text.floor_char_boundary(MAX_QUERY)];
         self.see_index()?;
-        let found = candidates::find(&self.index, text)?;
-        let vector = self.query_vector(text, !found.is_empty());
+        let mut found = candidates::find(&self.index, text)?;
+        let vector = self.query_vector(text, !found.chunks.is_empty());
         self.storage.read(|connection| {
-            let graded = self.graded(connection, found, vector.as_deref())?;
-            let passages = self.passages(connection, query, &graded)?;
+            let documents = documents_of(connection, &found.chunks)?;
+            let places = locate(&mut found.chunks, &documents);
+            let weighed = weigh(&found, &neighbours(&found.chunks, &places, &documents));
+            let cosines = self.cosines(connection, &found.chunks, vector.as_deref())?;
+            let graded = graded(&found.chunks, &places, &weighed, &cosines);
+            let passages = self.passages(connection, query, &graded, &documents)?;
             let fits = passages.first().is_some_and(|best| best.score >= FITS);
             let nearest_titles =
                 if fits { Vec::new() } else { self.nearest_titles(connection, text, &graded)? };
@@ -83,39 +93,25 @@ impl KnowledgeBase {
         encoder.embed(&[text], TextKind::Query).into_iter().next().flatten()
     }
 
-    /// The candidates, the best first.
-    fn graded(
+    /// How near each candidate is to the query, as far as an encoder has read it.
+    fn cosines(
         &self,
         connection: &Connection,
-        found: Vec<Candidate>,
+        found: &[Candidate],
         query: Option<&[f32]>,
-    ) -> Result<Vec<GradedChunk>, KnowledgeError> {
+    ) -> Result<Vec<Option<f32>>, KnowledgeError> {
         let mut cosines = vec![None; found.len()];
-        if let Some(query) = query {
-            let mut without = Vec::new();
-            for (cosine, candidate) in cosines.iter_mut().zip(&found) {
-                match vectors::find(connection, candidate.digest)? {
-                    Some(vector) => *cosine = vector.cosine(query),
-                    None => without.push(TouchedChunk {
-                        document: candidate.document,
-                        digest: candidate.digest,
-                    }),
-                }
+        let Some(query) = query else { return Ok(cosines) };
+        let mut without = Vec::new();
+        for (cosine, candidate) in cosines.iter_mut().zip(found) {
+            match vectors::find(connection, candidate.digest)? {
+                Some(vector) => *cosine = vector.cosine(query),
+                None => without
+                    .push(TouchedChunk { document: candidate.document, digest: candidate.digest }),
             }
-            self.touched.add(without.into_iter());
         }
-        let mean_cosine = mean(cosines.iter().flatten().copied());
-        let grade = |(candidate, cosine): (Candidate, Option<f32>)| {
-            let Candidate { coverage, exactness, strength, .. } = candidate;
-            let evidence = Evidence { coverage, exactness, strength, cosine, mean_cosine };
-            GradedChunk { score: grade(&evidence), candidate }
-        };
-        let mut graded: Vec<_> = found.into_iter().zip(cosines).map(grade).collect();
-        graded.sort_by(|left, right| {
-            let order = |one: &GradedChunk| (one.candidate.document, one.candidate.key);
-            right.score.total_cmp(&left.score).then_with(|| order(left).cmp(&order(right)))
-        });
-        Ok(graded)
+        self.touched.add(without.into_iter());
+        Ok(cosines)
     }
 
     fn passages(
@@ -123,36 +119,26 @@ impl KnowledgeBase {
         connection: &Connection,
         query: &Query<'_>,
         graded: &[GradedChunk],
+        documents: &CandidateDocuments,
     ) -> Result<Vec<Passage>, KnowledgeError> {
         let top = query.top.min(MAX_TOP);
-        let mut documents: FxHashMap<i64, Option<StoredDocument>> = FxHashMap::default();
         let mut runs: Vec<ChunkRun> = Vec::new();
         for chunk in graded {
             if runs.len() >= top {
                 break;
             }
-            let id = chunk.candidate.document;
-            let stored = match documents.entry(id) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(unknown) => unknown.insert(storage::stored_document(connection, id)?),
-            };
-            // What is gone since the index was read is not found.
-            let Some(stored) = stored else { continue };
-            let key = chunk.candidate.key;
-            let Some(at) = stored.chunks.iter().position(|record| record.key == key) else {
-                continue;
-            };
-            if let Some(run) = runs.iter_mut().find(|run| run.takes(id, stored, at, chunk.score)) {
+            let GradedChunk { document: id, at, score } = *chunk;
+            let Some(stored) = documents.get(&id) else { continue };
+            if let Some(run) = runs.iter_mut().find(|run| run.takes(id, stored, at, score)) {
                 run.add(at);
                 continue;
             }
             if runs.iter().filter(|run| run.document == id).count() < query.per_document {
-                runs.push(ChunkRun { document: id, chunks: at..at + 1, score: chunk.score });
+                runs.push(ChunkRun { document: id, chunks: at..at + 1, score });
             }
         }
-        join_runs(&mut runs, &documents);
-        let stored = |run: &ChunkRun| documents.get(&run.document).and_then(Option::as_ref);
-        let passages = runs.iter().filter_map(|run| Some((run, stored(run)?)));
+        join_runs(&mut runs, documents);
+        let passages = runs.iter().filter_map(|run| Some((run, documents.get(&run.document)?)));
         passages.map(|(run, stored)| self.passage(connection, run, stored)).collect()
     }
 
@@ -183,7 +169,7 @@ impl KnowledgeBase {
         graded: &[GradedChunk],
     ) -> Result<Vec<String>, KnowledgeError> {
         let spelled = candidates::find_by_title(&self.index, query, NEAREST_TITLES)?;
-        let of_candidates = graded.iter().map(|chunk| chunk.candidate.document);
+        let of_candidates = graded.iter().map(|chunk| chunk.document);
         let mut titles: Vec<String> = Vec::new();
         for document in spelled.into_iter().chain(of_candidates) {
             if titles.len() == NEAREST_TITLES {
@@ -195,6 +181,86 @@ impl KnowledgeBase {
         }
         Ok(titles)
     }
+}
+
+fn documents_of(
+    connection: &Connection,
+    found: &[Candidate],
+) -> Result<CandidateDocuments, KnowledgeError> {
+    let mut ids: Vec<i64> = found.iter().map(|candidate| candidate.document).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let mut documents = CandidateDocuments::default();
+    for id in ids {
+        documents.extend(storage::stored_document(connection, id)?.map(|stored| (id, stored)));
+    }
+    Ok(documents)
+}
+
+/// The numbers of the candidates among the chunks of their documents. What is gone since the index was
+/// read is not found.
+fn locate(found: &mut Vec<Candidate>, documents: &CandidateDocuments) -> Vec<usize> {
+    let mut places = Vec::with_capacity(found.len());
+    found.retain(|candidate| {
+        let chunks = documents.get(&candidate.document).map(|stored| &stored.chunks[..]);
+        let mut chunks = chunks.unwrap_or_default().iter();
+        let place = chunks.position(|record| record.key == candidate.key);
+        places.extend(place);
+        place.is_some()
+    });
+    places
+}
+
+fn neighbours(
+    found: &[Candidate],
+    places: &[usize],
+    documents: &CandidateDocuments,
+) -> Vec<Neighbours> {
+    let located = found.iter().zip(places).map(|(candidate, at)| (candidate.document, *at));
+    let numbers: FxHashMap<(i64, usize), usize> =
+        located.clone().enumerate().map(|(number, place)| (place, number)).collect();
+    let beside = |(document, at): (i64, usize)| {
+        let chunks = documents.get(&document).map(|stored| &stored.chunks[..]).unwrap_or_default();
+        let length = |at: usize| chunks.get(at).map(|record| record.chunk.span.len());
+        let mut neighbours = Neighbours::default();
+        let mut bytes = 0;
+        for (side, at) in [at.checked_sub(1), at.checked_add(1)].into_iter().enumerate() {
+            let Some((at, length)) = at.and_then(|at| Some((at, length(at)?))) else { continue };
+            neighbours.count += 1;
+            neighbours.candidates[side] = numbers.get(&(document, at)).copied();
+            bytes += length;
+        }
+        neighbours.relative_length = ratio(bytes, length(at).unwrap_or_default());
+        neighbours
+    };
+    located.map(beside).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths of chunks")]
+fn ratio(of: usize, to: usize) -> f32 {
+    of as f32 / to.max(1) as f32
+}
+
+/// The candidates, the best first.
+fn graded(
+    found: &[Candidate],
+    places: &[usize],
+    weighed: &[WordEvidence],
+    cosines: &[Option<f32>],
+) -> Vec<GradedChunk> {
+    let mean_cosine = mean(cosines.iter().flatten().copied());
+    let mut graded = Vec::with_capacity(found.len());
+    for (((candidate, at), words), cosine) in found.iter().zip(places).zip(weighed).zip(cosines) {
+        let WordEvidence { coverage, exactness, strength, unnamed } = *words;
+        let cosine = *cosine;
+        let evidence = Evidence { coverage, exactness, strength, unnamed, cosine, mean_cosine };
+        graded.push(GradedChunk { document: candidate.document, at: *at, score: grade(&evidence) });
+    }
+    graded.sort_by(|left, right| {
+        let order = |one: &GradedChunk| (one.document, one.at);
+        right.score.total_cmp(&left.score).then_with(|| order(left).cmp(&order(right)))
+    });
+    graded
 }
 
 /// Chunks of a document that follow one another.
@@ -239,11 +305,11 @@ fn are_together(stored: &StoredDocument, one: usize, other: usize) -> bool {
 }
 
 /// Joins runs that came to touch when the chunk between them was added.
-fn join_runs(runs: &mut Vec<ChunkRun>, documents: &FxHashMap<i64, Option<StoredDocument>>) {
+fn join_runs(runs: &mut Vec<ChunkRun>, documents: &CandidateDocuments) {
     let mut at = 0;
     while at < runs.len() {
         let run = &runs[at];
-        let stored = documents.get(&run.document).and_then(Option::as_ref);
+        let stored = documents.get(&run.document);
         let touching = runs.iter().enumerate().skip(at + 1).find(|(_, other)| {
             let touch =
                 other.chunks.start == run.chunks.end || other.chunks.end == run.chunks.start;

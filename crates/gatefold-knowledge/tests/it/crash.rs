@@ -91,10 +91,16 @@ fn name(number: usize) -> String {
     format!("document-{number}.md")
 }
 
-/// Each document has a word that no other has.
+/// A word that only one document has. Its number is written otherwise than in the document's name, which
+/// would make all of the document's chunks fit.
+fn mark(number: usize) -> String {
+    format!("mark{number:07}x")
+}
+
 fn text(number: usize, age: &str) -> String {
     format!(
-        "# Number\n\nmark{number}x is {age}.\n\n## More\n\n{}\n",
+        "# Number\n\n{} is {age}.\n\n## More\n\n{}\n",
+        mark(number),
         "more words ".repeat(number % 400)
     )
 }
@@ -114,10 +120,10 @@ fn check(base: &KnowledgeBase, acknowledged: usize, round: usize) -> usize {
         let has_next = batch + 1 < batches;
         let is_there = batch < batches && !(has_next && number % ADDED == 0);
         let expected: Vec<String> = is_there.then(|| name(number)).into_iter().collect();
-        let found = names(base, &format!("mark{number}x"));
+        let found = names(base, &mark(number));
         assert_eq!(found, expected, "round {round}, {batches} batches, document {number}");
         if is_there && number % ADDED == 1 {
-            let found = crate::scratch::search(base, &format!("mark{number}x"));
+            let found = crate::scratch::search(base, &mark(number));
             let age = if has_next { "old" } else { "young" };
             assert!(found.passages[0].excerpt().contains(age), "round {round}, document {number}");
         }

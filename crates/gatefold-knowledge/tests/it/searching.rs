@@ -49,6 +49,47 @@ fn titles_and_file_names_are_found() {
 }
 
 #[test]
+fn a_query_that_names_a_file_finds_it_first() {
+    let scratch = Scratch::new();
+    let base = scratch.open();
+    let text = "Capital expenditure was 1,577 million, mostly for buildings and machines.";
+    put(
+        &base,
+        &[
+            ("AMERICANEXPRESS_2017_10K.txt", text),
+            ("AMERICANEXPRESS_2018_10K.txt", text),
+            ("BOEING_2018_10K.txt", text),
+            ("BOEING_2017_10K.txt", text),
+        ],
+    );
+    for (query, expected) in [
+        ("capital expenditure of Boeing in 2017", "BOEING_2017_10K.txt"),
+        ("capital expenditure of Boeing in FY2018", "BOEING_2018_10K.txt"),
+        ("capital expenditure of American Express in FY2018", "AMERICANEXPRESS_2018_10K.txt"),
+        ("FY2017 capital expenditure: American Express", "AMERICANEXPRESS_2017_10K.txt"),
+    ] {
+        assert_eq!(names(&base, query)[0], expected, "{query}");
+    }
+}
+
+#[test]
+fn what_is_beside_a_passage_counts_for_it() {
+    let scratch = Scratch::new();
+    let base = scratch.open();
+    let filler = "It was agreed upon by all members of the committee in the spring. ".repeat(8);
+    let text = |topic: &str| {
+        format!("# Rules\n\n## A\n\n{topic} {filler}\n\n## B\n\nThe fine was doubled. {filler}\n")
+    };
+    put(&base, &[("a.md", &text("Weather.")), ("b.md", &text("Parking."))]);
+    for (query, expected) in [("parking fine doubled", "b.md"), ("weather fine doubled", "a.md")] {
+        let found = search(&base, query).passages;
+        let fines = found.iter().filter(|passage| passage.excerpt().contains("fine"));
+        let fines: Vec<_> = fines.map(|passage| &*passage.document).collect();
+        assert_eq!((fines.len(), fines[0]), (2, expected), "{query}");
+    }
+}
+
+#[test]
 fn one_document_gives_at_most_three_passages_and_neighbours_are_one() {
     let scratch = Scratch::new();
     let base = scratch.open();
