@@ -14,14 +14,18 @@ use crate::KnowledgeError;
 use crate::limits::{CANDIDATES, COMMON_SHARE, QUERY_WORDS};
 use crate::words::{exact_analyzer, stemming_analyzer, word_parts, words};
 
-/// What a word is worth in the title, the headings and the body, and how much of its worth the length of
-/// the first two takes from it. BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework"
+/// What a word is worth in the title and the headings, if in the body it is worth 1, and how much of that
+/// their lengths take from it. BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework"
 /// (2009), 3.6. These and what weighs candidates were chosen on half of the questions of SciFact and of
 /// Chroma's chunking study.
-const WEIGHTS: [f32; 3] = [TITLE_WEIGHT, 1.3, 1.0];
+const FRONT_WEIGHTS: [f32; BODY] = [TITLE_WEIGHT, 1.3];
 const TITLE_WEIGHT: f32 = 1.3;
 const FRONT_LENGTH: f32 = 0.3;
 const BODY: usize = 2;
+
+/// What a word in title, headings and body is worth when candidates are chosen. The index adds up what it
+/// finds in each of them, so that a word that is in all of them counts for more than it should.
+const SELECTING_WEIGHTS: [f32; 3] = [0.6, 0.6, 1.0];
 
 /// What a word in the file's name is worth when candidates are chosen: as much as in their scores,
 /// where it counts about as much as the best that the texts can say of it.
@@ -217,7 +221,9 @@ fn selection(fields: &Fields, known: &[QueryWord]) -> Option<BooleanQuery> {
         clauses.push((Occur::Should, Box::new(BoostQuery::new(Box::new(of_term), weight))));
     };
     for word in known.iter().filter(|word| !(has_rare && word.is_common)) {
-        for (field, weight) in fields.texts.iter().zip(WEIGHTS).filter(|_| word.is_in_texts) {
+        for (field, weight) in
+            fields.texts.iter().zip(SELECTING_WEIGHTS).filter(|_| word.is_in_texts)
+        {
             add(Term::from_field_text(field.stemmed, &word.stemmed), weight);
         }
         for term in &word.in_names {
@@ -287,7 +293,7 @@ impl SegmentLookup<'_> {
                     if index == BODY {
                         counts.body = count;
                     } else {
-                        counts.front += WEIGHTS[index] * count / lengths[index][at];
+                        counts.front += FRONT_WEIGHTS[index] * count / lengths[index][at];
                     }
                 })?;
                 self.for_each_with(field.exact, &word.exact, |at, _| {
