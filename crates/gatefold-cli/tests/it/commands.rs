@@ -344,7 +344,7 @@ fn what_is_wrong_with_the_command_line_or_the_configuration_exits_with_2() {
           "column": 10,
           "key": "sources.a",
           "message": "says neither what to start nor where to connect",
-          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills"
+          "hint": "give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `knowledge` for documents to search and quote"
         },
         {
           "file": "wrong.toml",

@@ -50,7 +50,7 @@ fn a_key_is_explained() {
 
       type       URL
                  with `http` or `https`, and a host
-                 not together with `command` or `openapi` or `actions` or `database` or `builtin` or `skills`
+                 not together with `command` or `openapi` or `actions` or `database` or `builtin` or `skills` or `knowledge`
       default    none
       example    url = "https://host.example/mcp"
       variables  `${VAR}` and `${VAR:-default}` are replaced

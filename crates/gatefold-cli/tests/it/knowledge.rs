@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::process::Gateway;
 use crate::scratch::Scratch;
 
-const TRAVEL: &str = "# Travel policy\n\n## Hotels\n\nA hotel may cost at most 140 euros a night.\n";
+const TRAVEL: &str =
+    "# Travel policy\n\n## Hotels\n\nA hotel may cost at most 140 euros a night.\n";
 
 fn put(scratch: &Scratch, path: &str, text: &str) {
     let path = scratch.path().join("handbook").join(path);

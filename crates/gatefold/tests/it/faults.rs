@@ -376,7 +376,7 @@ fn a_source_is_reached_in_one_way() {
     [sources.a]
     description = 'x'
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `knowledge` for documents to search and quote
 
     [sources.a]
     command = 'x'

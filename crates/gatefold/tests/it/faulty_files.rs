@@ -26,7 +26,7 @@ fn every_fault_of_every_file_is_reported_at_once_and_in_order() {
     gatefold.toml:4:7: `sources.a.url` has no `http` scheme
       help: write the whole address, such as "https://host.example/mcp"
     gatefold.toml:5:10: `sources.b` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `knowledge` for documents to search and quote
     gatefold.toml:6:11: `sources.b.enabled` is a number, not a boolean
       help: write `true` or `false`, without quotes
     gatefold.toml:7:2: `polcy` is not a known key

@@ -110,6 +110,7 @@ fn every_key_that_is_read_is_described() {
             "database = 'sqlite:hr.db'\n",
             "builtin = 'all'\n",
             "skills = 'skills'\n",
+            "knowledge = 'handbook'\n",
             &format!("base_url = 'http://host.example'\n{ACTIONS}"),
         ];
         let beside = match section.path {

@@ -180,7 +180,7 @@ fn faults_of_an_own_kind_have_their_places_and_hints() {
     gatefold.toml:6:1: `sources.b.echo` is set beside `url`
       help: keep one of the two
     gatefold.toml:8:10: `sources.c` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `echo` for an echo
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `knowledge` for documents to search and quote, or `echo` for an echo
     gatefold.toml:12:1: `sources.d.times` belongs to a source with `echo`
       help: remove it
     ");
@@ -194,11 +194,11 @@ fn what_is_written_about_the_keys_has_those_of_an_own_kind() {
     let Ok(PathTarget::Key(section, key)) = find("sources.x.url", &sections) else { panic!() };
     assert_eq!(
         section.excluded_by(key),
-        ["command", "openapi", "actions", "database", "builtin", "skills", "echo"]
+        ["command", "openapi", "actions", "database", "builtin", "skills", "knowledge", "echo"]
     );
     assert!(
         section.summary.starts_with(
-            "One MCP server or HTTP API or database or set of built-in tools or folder of skills or echo: "
+            "One MCP server or HTTP API or database or set of built-in tools or folder of skills or knowledge base or echo: "
         ),
         "{}",
         section.summary

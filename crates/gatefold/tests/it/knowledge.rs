@@ -64,17 +64,20 @@ async fn call(app: &App, who: &Principal, tool: &str, arguments: Value) -> Resul
     make(app, who, Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments }).await
 }
 
-/// Waits until each base has read its documents.
+/// Waits until each base has read its documents, and they can be found: a document is kept before it is indexed.
 async fn settle(app: &App) {
     let end = Instant::now() + LIMIT;
     for (domain, count) in [("handbook", 2), ("legal", 1), ("press", 1)] {
         loop {
-            let tool = format!("{domain}__list_documents");
-            let listed = call(app, &lawyer(), &tool, json!({})).await.unwrap();
-            if listed["structuredContent"]["total"] == count {
+            let tool = |name: &str| format!("{domain}__{name}");
+            let listed = call(app, &lawyer(), &tool("list_documents"), json!({})).await.unwrap();
+            let query = json!({ "query": "hotel" });
+            let own = call(app, &lawyer(), &tool("kb_retrieve"), query).await.unwrap();
+            let found = own["structuredContent"]["passages"].as_array().map_or(0, Vec::len);
+            if listed["structuredContent"]["total"] == count && found == 1 {
                 break;
             }
-            assert!(Instant::now() < end, "{domain}: {listed}");
+            assert!(Instant::now() < end, "{domain}: {listed} {own}");
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
     }

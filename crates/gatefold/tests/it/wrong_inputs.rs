@@ -362,7 +362,7 @@ fn what_a_schema_refuses_has_a_place_and_a_fix() {
 
     # neither program nor address
     gatefold.toml:1:10: `sources.a` says neither what to start nor where to connect
-      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills
+      help: give `command` for a program on this machine, or `url` for a server over HTTP, or `openapi` for an HTTP API with an OpenAPI description, or `actions` for an HTTP API whose operations you write down, or `database` for a database, or `builtin` for built-in tools, or `skills` for a folder of skills, or `knowledge` for documents to search and quote
 
     # both program and address
     gatefold.toml:2:1: `sources.a.url` is set beside `command`
