@@ -2,6 +2,7 @@
 
 mod calibration;
 mod candidates;
+mod features;
 mod terms;
 
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use gatefold_documents::Place;
 
 pub use self::calibration::{Calibration, Features};
-use self::candidates::{Candidate, candidates};
+use self::candidates::{CandidateSentence, candidates};
 use self::terms::Terms;
 use crate::{Passage, Version};
 
@@ -103,13 +104,13 @@ pub fn ground(question: &str, passages: &[Passage], settings: &GroundingSettings
 
 /// A sentence that was chosen, and what is quoted for it.
 struct Choice<'all> {
-    candidate: &'all Candidate,
+    candidate: &'all CandidateSentence,
     quote: Range<usize>,
 }
 
 /// The best sentences, of which no document says one twice.
 fn choose<'all>(
-    candidates: &'all [Candidate],
+    candidates: &'all [CandidateSentence],
     most: usize,
     calibration: &Calibration,
 ) -> Vec<Choice<'all>> {

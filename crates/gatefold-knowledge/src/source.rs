@@ -73,7 +73,7 @@ pub struct KnowledgeSource {
     progress: Arc<Progress>,
     changed: Arc<Notify>,
     /// What goes on beside the calls, once the base is open.
-    background: Mutex<Vec<AbortOnDropHandle<()>>>,
+    background: Mutex<Option<[AbortOnDropHandle<()>; 2]>>,
 }
 
 impl KnowledgeSource {
@@ -122,7 +122,7 @@ impl KnowledgeSource {
         let tending = ingest::tend(Arc::clone(base), Arc::clone(&self.cited));
         let tasks = [tokio::spawn(ingest.run()), tokio::spawn(tending)];
         let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        background.extend(tasks.map(AbortOnDropHandle::new));
+        *background = Some(tasks.map(AbortOnDropHandle::new));
     }
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {

@@ -24,7 +24,7 @@ const POINTERS: &[&str] = &[
 ];
 
 /// A sentence.
-pub(super) struct Candidate {
+pub(super) struct CandidateSentence {
     /// Its passage, and the first passage of the same document, by number.
     pub(super) passage: usize,
     pub(super) document: usize,
@@ -45,7 +45,7 @@ pub(super) fn candidates(
     asked: &Terms,
     passages: &[Passage],
     settings: &GroundingSettings<'_>,
-) -> (Vec<Candidate>, Weights) {
+) -> (Vec<CandidateSentence>, Weights) {
     let spans = sentence_spans(passages);
     let text = |(passage, span): &(usize, Range<usize>)| {
         passages[*passage].text.get(span.clone()).unwrap_or_default()
@@ -74,7 +74,7 @@ pub(super) fn candidates(
         let score = scorer.score(&credits, &terms[index], &around, passages[*passage].score);
         found.push((whole.unwrap_or_else(|| span.clone()), credits, score));
     }
-    let to_candidate = |(((passage, span), terms), (quote, credits, score))| Candidate {
+    let to_candidate = |(((passage, span), terms), (quote, credits, score))| CandidateSentence {
         passage,
         document: documents[passage],
         words: passages[passage].text[Range::clone(&span)]
@@ -193,7 +193,11 @@ impl Scorer<'_> {
 }
 
 /// Compares the sentences that fit best by their words with the question by meaning.
-fn add_similarity(question: &str, found: &mut [Candidate], settings: &GroundingSettings<'_>) {
+fn add_similarity(
+    question: &str,
+    found: &mut [CandidateSentence],
+    settings: &GroundingSettings<'_>,
+) {
     let Some(similarity) = settings.similarity else { return };
     let mut best: Vec<_> = (0..found.len()).collect();
     best.sort_by(|one, other| {

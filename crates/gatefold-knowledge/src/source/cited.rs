@@ -21,9 +21,10 @@ type CitedVersion = (Arc<str>, Version);
 pub(super) struct CitedVersions(Mutex<CitedState>);
 
 struct CitedState {
+    /// At most [`NOTED`].
     noted: HashSet<CitedVersion>,
     since: Instant,
-    /// Those of `noted` that the base has not been told of.
+    /// Those of `noted` that the base has not been told of; at most [`NOTED`].
     waiting: Vec<CitedVersion>,
 }
 

@@ -18,7 +18,7 @@ use super::agents::CallableAgents;
 use super::containers;
 use super::costs::TokenCounts;
 use super::disclosure::ConfiguredDisclosures;
-use super::own_source::OwnSources;
+use super::own_sources::OwnSources;
 use super::people::ConfiguredPeople;
 use super::results::KeptResults;
 use super::runs::RunHost;

@@ -46,9 +46,9 @@ pub struct AgentConfig {
     /// The HTTP APIs and databases that it has. All, if there is no list.
     pub connectors: Option<Vec<Domain>>,
     /// The knowledge bases that it has.
-    pub bases: Vec<Domain>,
+    pub(super) bases: Vec<Domain>,
     /// How it asks them.
-    pub grounding: Grounding,
+    pub(super) grounding: Grounding,
     /// The categories of tools, and the kinds of sources by their meta-tools, that it has. All, if there is
     /// no list.
     pub categories: Option<AgentCategories>,

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gatefold_agent::{AgentEvent, RunEnd, RunWatcher, Shortage};
+use gatefold_agent::{AgentEvent, CALLS_PER_ANSWER, RunEnd, RunWatcher, Shortage};
 use gatefold_core::ApprovalId;
 use gatefold_model::{Delta, Origin};
 
@@ -97,7 +97,10 @@ impl RunWatcher for ChatScreen<'_> {
     }
 
     fn on_wait(&self, _: usize, approval: &ApprovalId) {
-        self.state().waiting.push(approval.clone());
+        let mut state = self.state();
+        if state.waiting.len() < CALLS_PER_ANSWER {
+            state.waiting.push(approval.clone());
+        }
     }
 
     fn on_event(&self, event: &AgentEvent) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gatefold_agent::{RunEnd, RunJournal, RunWatcher};
+use gatefold_agent::{CALLS_PER_ANSWER, RunEnd, RunJournal, RunWatcher};
 use gatefold_core::{ApprovalId, TokenId};
 use gatefold_dispatch::{DataOwner, RunId, ThreadId};
 use gatefold_model::Delta;
@@ -131,7 +131,10 @@ impl LiveState {
     }
 
     pub(super) fn wait_for(&self, approval: &ApprovalId) {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).push(approval.clone());
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiting.len() < CALLS_PER_ANSWER {
+            waiting.push(approval.clone());
+        }
     }
 
     pub(super) fn waiting(&self) -> Vec<ApprovalId> {
