@@ -10,10 +10,13 @@ use gatefold_model::ModelClient;
 /// The most clients that are kept of one model: the agents of a file seldom have as many limits.
 const KEPT_CLIENTS: usize = 64;
 
-/// The clients of one model, by how long an answer may take; at most [`KEPT_CLIENTS`]. Runs share them, since a new one
-/// reads the machine's certificates, connects, and learns anew what the endpoint cannot do.
+/// The clients of one model, by how long an answer may take. Runs share them, since a new one reads the machine's
+/// certificates, connects, and learns anew what the endpoint cannot do.
 #[derive(Clone, Default)]
-pub struct ModelClients(Arc<Mutex<HashMap<Duration, ModelClient>>>);
+pub struct ModelClients(
+    /// At most [`KEPT_CLIENTS`].
+    Arc<Mutex<HashMap<Duration, ModelClient>>>,
+);
 
 impl ModelClients {
     /// The client for answers that may take so long.
