@@ -187,7 +187,7 @@ impl<'a> Topics<'a> {
         let Some(name) = arguments.text(parameter)? else {
             return self.without_a_name(budget, &arguments, &given);
         };
-        let named = self.named(&name)?;
+        let named = self.resolve(&name)?;
         if let Some((what, _)) = given.iter().find(|(_, given)| given.is_none())
             && usage == TopicUse::Call
         {
@@ -236,7 +236,7 @@ impl<'a> Topics<'a> {
             return Err(self.missing(needed, "Say what to look for."));
         }
         let named = match arguments.text(parameter)? {
-            Some(name) => Some(self.named(&name)?.tool),
+            Some(name) => Some(self.resolve(&name)?.tool),
             None => match self.all.as_slice() {
                 [only] => Some(only.tool),
                 _ => None,
@@ -250,7 +250,7 @@ impl<'a> Topics<'a> {
         Ok(Step::Call(request(view, tool, object(arguments.others(&[parameter])))))
     }
 
-    fn named(&self, name: &str) -> Result<&NamedTopic<'a>, UsageError> {
+    fn resolve(&self, name: &str) -> Result<&NamedTopic<'a>, UsageError> {
         self.find(name.trim()).ok_or_else(|| self.unknown(name.trim()))
     }
 

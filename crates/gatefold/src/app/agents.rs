@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use gatefold_agent::{AgentModel, AgentModels, AgentSource, CallableAgent, RunLimits};
-use gatefold_catalog::address;
-use gatefold_core::{AgentId, Clock, Digest, EntryKind, Hints, Principal, Target, ToolId};
+use gatefold_core::{AgentId, Clock, Principal};
 use gatefold_dispatch::{ModelLedger, Source, SourceSetup};
 use gatefold_exchange::{Disclosures, Exchange};
 
 use super::own_source;
 use super::sources::SourceFactory;
+use crate::config::kinds::open_resources::is_seen_by_all;
 use crate::config::{AgentConfig, Config, agents_domain};
 use crate::models::agent_model;
 
@@ -132,15 +132,7 @@ fn callable(config: &Config) -> Vec<CallableAgent> {
 
 /// Whether no rule hides an agent from anybody: only such are named to all.
 fn is_everybodys(config: &Config, id: &AgentId) -> bool {
-    let (domain, uri) = (agents_domain(), AgentSource::resource(id));
-    config.policy.is_seen_by_all(&Target {
-        kind: EntryKind::Resource,
-        id: ToolId::new(address(&domain, &uri)),
-        domain,
-        name: uri.into(),
-        digest: Digest::new([0; 32]),
-        hints: Hints::default(),
-    })
+    is_seen_by_all(&config.policy, &agents_domain(), &AgentSource::resource(id))
 }
 
 /// An agent of ours is shown its tools by kind, unless it says otherwise.

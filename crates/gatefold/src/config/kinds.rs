@@ -16,6 +16,7 @@ mod knowledge;
 pub mod mcp;
 mod needs;
 mod oauth;
+pub(crate) mod open_resources;
 mod parts;
 mod provider_client;
 pub(in crate::config) mod shared_values;

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
-use gatefold_core::{Digest, Domain, EntryKind, Hints, Target, ToolId};
+use gatefold_core::Domain;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
-use gatefold_policy::{Effect, Entries, Policy, Rule, Scope};
+use gatefold_policy::Policy;
 use gatefold_skills::{SkillFolder, SkillSource, SkillSourceSettings};
 use serde_json::{Value as Json, json};
 
+use super::super::open_resources::{is_seen_by_all, rules_about};
 use super::super::{DigestParts, KindSection, SourceIdentity, SourcePorts};
 use super::SkillsKind;
 
@@ -50,17 +51,7 @@ impl KindSection for SkillsSection {
     }
 
     fn surroundings(&self, domain: &Domain, policy: &Policy) -> Option<String> {
-        let is_about_it = |rule: &&Rule| {
-            let is_in_scope = match &rule.scope {
-                Scope::Everywhere => true,
-                Scope::Domain(own) => own == domain,
-            };
-            let is_about_resources =
-                matches!(rule.entries, Entries::Every | Entries::Only(EntryKind::Resource));
-            is_in_scope && is_about_resources && rule.effect != Effect::Ask
-        };
-        let rules: Vec<_> = policy.rules().iter().filter(is_about_it).collect();
-        Some(format!("{rules:?}"))
+        Some(rules_about(domain, policy))
     }
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
@@ -83,16 +74,4 @@ impl KindSection for SkillsSection {
         let (manifests, clock) = (ports.manifests.clone(), ports.clock.clone());
         StatelessAdapter::new(Arc::new(source), settings, manifests, clock)
     }
-}
-
-/// Whether no rule hides a resource of the domain from anybody.
-fn is_seen_by_all(policy: &Policy, domain: &Domain, uri: &str) -> bool {
-    policy.is_seen_by_all(&Target {
-        kind: EntryKind::Resource,
-        domain: domain.clone(),
-        id: ToolId::new(gatefold_catalog::address(domain, uri)),
-        name: uri.into(),
-        digest: Digest::new([0; 32]),
-        hints: Hints::default(),
-    })
 }
