@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod discovery;
 pub(crate) mod files;
 pub(crate) mod http;
+pub(crate) mod knowledge;
 mod load;
 pub(crate) mod openapi;
 mod process;

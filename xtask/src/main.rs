@@ -24,6 +24,10 @@ usage: cargo xtask <chore>
                  typical task, its calls, and the time to make a surface and to serve it again [--write]
   bench search   measure the ranking over the sets in SETS or $GATEFOLD_SETS, and its cost over
                  $GATEFOLD_CATALOGS [SETS] [--write]; --ablation measures what each part of it adds instead
+  bench knowledge
+                 measure knowledge bases over the sets that tests/knowledge/sets made: what they find, how well they
+                 quote, whether they know what they do not know, and time
+                 --sets FOLDER [--set scifact|chroma|finance] [--encoder builtin|none|PATH] [--half fit|tell]
   bench calls    measure the call path against a direct call and a peer; --write keeps the table
                  [--seconds N] [--rounds N] [--clients 1,32,256] [--peer COMMAND] [--write]
   bench http     measure calls of an HTTP API by its OpenAPI description against a plain request and a
@@ -70,6 +74,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["bench", "tokens", options @ ..] => bench::tokens::run(&root(), options),
         ["bench", "surfaces", options @ ..] => bench::surfaces::run(&root(), options),
         ["bench", "search", options @ ..] => bench::search::run(&root(), options),
+        ["bench", "knowledge", options @ ..] => bench::knowledge::run(options),
         ["bench", "calls", options @ ..] => bench::calls::run(&root(), options),
         ["bench", "http", options @ ..] => bench::http::run(&root(), options),
         ["bench", "sql", options @ ..] => bench::sql::run(&root(), options),

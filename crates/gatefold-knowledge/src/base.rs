@@ -21,7 +21,7 @@ mod repair;
 mod search;
 mod texts;
 
-pub use encoding::{SentenceEncoder, TextKind};
+pub use encoding::{SentenceEncoder, TextKind, similarities};
 pub use search::{Found, Query};
 
 use batch::BatchWriter;

@@ -30,7 +30,9 @@ mod source;
 mod storage;
 mod words;
 
-pub use base::{BaseSettings, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder, TextKind};
+pub use base::{
+    BaseSettings, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder, TextKind, similarities,
+};
 pub use checking::{
     CheckedAnswer, CheckedQuote, CitableText, CitedText, CitedTexts, FoundQuote, MAX_ANSWER,
     MAX_QUOTES, Misattribution, Verdict, check_citations,
@@ -43,8 +45,8 @@ pub use grounding::{
     Similarity, ground,
 };
 pub use limits::{
-    MAX_DOCUMENTS, MAX_FILES, MAX_NAME, MAX_QUERY, MAX_TITLE, MAX_TOP, PAST_BYTES, PAST_TIME,
-    PAST_VERSIONS,
+    GROUNDING_PASSAGES, MAX_DOCUMENTS, MAX_FILES, MAX_NAME, MAX_QUERY, MAX_TITLE, MAX_TOP,
+    PASSAGES_PER_DOCUMENT, PAST_BYTES, PAST_TIME, PAST_VERSIONS,
 };
 pub use passage::Passage;
 pub use sentences::sentences;

@@ -47,6 +47,12 @@ pub(crate) const QUERY_WORDS: usize = 40;
 /// The most passages of one search.
 pub const MAX_TOP: usize = 100;
 
+/// The most passages of one document among those that are shown.
+pub const PASSAGES_PER_DOCUMENT: usize = 3;
+
+/// How many passages an answer of quotes is made of.
+pub const GROUNDING_PASSAGES: usize = 20;
+
 /// How many chunks a search looks at closely.
 pub(crate) const CANDIDATES: usize = 100;
 

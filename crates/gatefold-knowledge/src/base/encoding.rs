@@ -28,6 +28,24 @@ pub trait SentenceEncoder: Send + Sync {
     fn name(&self) -> &str;
 }
 
+/// How similar each text is to a question, from -1 to 1; `None` where the encoder cannot read both.
+pub fn similarities(
+    encoder: &dyn SentenceEncoder,
+    question: &str,
+    texts: &[&str],
+) -> Vec<Option<f32>> {
+    let asked = encoder.embed(&[question], TextKind::Query).into_iter().next().flatten();
+    let Some(asked) = asked else { return vec![None; texts.len()] };
+    let vectors = encoder.embed(texts, TextKind::Passage);
+    vectors.iter().map(|vector| cosine(&asked, vector.as_deref()?)).collect()
+}
+
+fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
+    let product = |a: &[f32], b: &[f32]| std::iter::zip(a, b).map(|(a, b)| a * b).sum::<f32>();
+    let lengths = (product(one, one) * product(other, other)).sqrt();
+    (one.len() == other.len() && lengths > 0.0).then(|| product(one, other) / lengths)
+}
+
 /// Chunks without a vector that searches met.
 #[derive(Debug, Default)]
 pub(super) struct TouchedChunks {

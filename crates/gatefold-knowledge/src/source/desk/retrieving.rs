@@ -7,18 +7,12 @@ use super::super::shown::{ShownClaim, ShownClaims, ShownPart, ShownPassages, two
 use super::{Desk, DeskError, DeskResult};
 use crate::ranking::FITS;
 use crate::{
-    Calibration, Found, GroundingSettings, KnowledgeError, MAX_TOP, Passage, Query, TextKind,
-    ground,
+    Calibration, Found, GROUNDING_PASSAGES, GroundingSettings, KnowledgeError, MAX_TOP,
+    PASSAGES_PER_DOCUMENT, Passage, Query, ground, similarities,
 };
-
-/// The most passages of one document.
-const PER_DOCUMENT: usize = 3;
 
 /// How many passages are shown where none fits.
 const WEAK: usize = 2;
-
-/// How many passages an answer of quotes is made of.
-const GROUNDING_PASSAGES: usize = 20;
 
 impl Desk {
     /// The answer of `kb_retrieve`.
@@ -26,7 +20,8 @@ impl Desk {
         let query = needed(&arguments.query, "query")?;
         let offset = arguments.offset().map_err(DeskError::Arguments)?;
         let end = offset.saturating_add(arguments.top()).min(MAX_TOP);
-        let Found { mut passages, nearest_titles } = self.search(query, end + 1)?;
+        let Found { mut passages, nearest_titles } =
+            self.search(query, end + 1, PASSAGES_PER_DOCUMENT)?;
         let fits = passages.first().is_some_and(|best| best.score >= FITS);
         if !fits {
             passages.truncate(WEAK);
@@ -48,15 +43,20 @@ impl Desk {
     /// The answer of `grounded_retrieve`.
     pub(in super::super) fn ground(&self, arguments: &GroundArguments) -> DeskResult {
         let question = needed(&arguments.question, "question")?;
-        let Found { passages, nearest_titles } = self.search(question, GROUNDING_PASSAGES)?;
-        let similarity = |question: &str, texts: &[&str]| self.similarities(question, texts);
+        // One document may say all of it.
+        let Found { passages, nearest_titles } =
+            self.search(question, GROUNDING_PASSAGES, GROUNDING_PASSAGES)?;
+        let compare = |question: &str, texts: &[&str]| match &self.encoder {
+            Some(encoder) => similarities(&**encoder, question, texts),
+            None => vec![None; texts.len()],
+        };
         let calibration = Calibration::default();
         let grounded = ground(
             question,
             &passages,
             &GroundingSettings {
                 quotes: arguments.quotes(),
-                similarity: self.encoder.is_some().then_some(&similarity),
+                similarity: self.encoder.is_some().then_some(&compare),
                 calibration: &calibration,
             },
         );
@@ -82,8 +82,8 @@ impl Desk {
     }
 
     /// The passages that the caller may read, at most so many.
-    fn search(&self, text: &str, top: usize) -> Result<Found, KnowledgeError> {
-        let query = Query { text, top, per_document: PER_DOCUMENT };
+    fn search(&self, text: &str, top: usize, per_document: usize) -> Result<Found, KnowledgeError> {
+        let query = Query { text, top, per_document };
         let sees = |own: &Passage| self.access.sees(&own.document, Some(own.version));
         let mut found = self.base.search(&query)?;
         if !found.passages.iter().all(sees) {
@@ -115,21 +115,6 @@ impl Desk {
         titles.retain(|title| seen.insert(title.clone()));
         Ok(titles)
     }
-
-    /// How similar sentences are to a question, where there is an encoder.
-    fn similarities(&self, question: &str, texts: &[&str]) -> Vec<Option<f32>> {
-        let Some(encoder) = &self.encoder else { return vec![None; texts.len()] };
-        let asked = encoder.embed(&[question], TextKind::Query).into_iter().next().flatten();
-        let Some(asked) = asked else { return vec![None; texts.len()] };
-        let vectors = encoder.embed(texts, TextKind::Passage);
-        vectors.iter().map(|vector| cosine(&asked, vector.as_deref()?)).collect()
-    }
-}
-
-fn cosine(one: &[f32], other: &[f32]) -> Option<f32> {
-    let product = |a: &[f32], b: &[f32]| std::iter::zip(a, b).map(|(a, b)| a * b).sum::<f32>();
-    let lengths = (product(one, one) * product(other, other)).sqrt();
-    (one.len() == other.len() && lengths > 0.0).then(|| product(one, other) / lengths)
 }
 
 fn needed<'t>(text: &'t str, name: &str) -> Result<&'t str, DeskError> {
