@@ -65,6 +65,8 @@ pub struct Quote {
     pub headings: Vec<String>,
     /// Where it is, as far as its passage says.
     pub place: Option<Place>,
+    /// From 0 to 1, comparable between bases: the confidence of the answer, less by as much as the best quote
+    /// is better.
     pub score: f32,
 }
 
@@ -94,8 +96,10 @@ pub fn ground(question: &str, passages: &[Passage], settings: &GroundingSettings
     }
     let features = Features::of(&weights, passages, &candidates, &groups);
     let confidence = calibration.confidence(&features);
+    let best = groups.first().map_or(1.0, |group| group[0].candidate.score);
+    let scale = confidence / best;
     Grounded {
-        claims: groups.iter().map(|group| claim(group, passages)).collect(),
+        claims: groups.iter().map(|group| claim(group, passages, scale)).collect(),
         confidence,
         insufficient: groups.is_empty() || confidence < calibration.threshold,
         features,
@@ -146,7 +150,7 @@ fn overlaps(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
-fn claim(group: &[Choice<'_>], passages: &[Passage]) -> Claim {
+fn claim(group: &[Choice<'_>], passages: &[Passage], scale: f32) -> Claim {
     let quote = |choice: &Choice<'_>| {
         let passage = &passages[choice.candidate.passage];
         Quote {
@@ -158,7 +162,7 @@ fn claim(group: &[Choice<'_>], passages: &[Passage]) -> Claim {
             headings: passage.headings.clone(),
             // A passage says where it begins; what comes later in it may be on another page.
             place: passage.place.filter(|_| choice.quote.start == passage.span.start),
-            score: choice.candidate.score,
+            score: scale * choice.candidate.score,
         }
     };
     Claim { quotes: group.iter().map(quote).collect() }

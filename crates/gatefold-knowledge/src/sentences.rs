@@ -103,6 +103,7 @@ fn marker_length(line: &str) -> usize {
 }
 
 fn split_prose(text: &str, unit: &Range<usize>, found: &mut Vec<Range<usize>>) {
+    let is_small = !text[unit.clone()].contains(char::is_uppercase);
     let mut start = unit.start;
     let mut ends = text[unit.clone()].char_indices().peekable();
     while let Some((offset, c)) = ends.next() {
@@ -114,7 +115,8 @@ fn split_prose(text: &str, unit: &Range<usize>, found: &mut Vec<Range<usize>>) {
         {
             end = unit.start + next + closing.len_utf8();
         }
-        if is_end(text, start..end, unit.end, c) {
+        let rest = &text[end..unit.end];
+        if is_end(&text[start..end], rest, c, is_small) {
             push(text, start..end, found);
             start = end;
         }
@@ -151,26 +153,26 @@ fn is_closing(c: char) -> bool {
     )
 }
 
-/// Whether a sentence ends after this terminator and what closes it.
-fn is_end(text: &str, sentence: Range<usize>, unit_end: usize, terminator: char) -> bool {
-    let rest = &text[sentence.end..unit_end];
+/// Whether a sentence ends after this terminator and what closes it. Where nothing is written with capitals
+/// (`is_small`), small letters begin sentences.
+fn is_end(sentence: &str, rest: &str, terminator: char, is_small: bool) -> bool {
     if is_full_width(terminator) {
         return true;
     }
     let next_words = rest.trim_start();
     let mut next = next_words.chars().take(MAX_LOOK_AHEAD);
     let Some(next) = next.find(|c| c.is_alphanumeric()) else { return true };
-    if next_words.len() == rest.len() || next.is_lowercase() {
+    if next_words.len() == rest.len() || next.is_lowercase() && !is_small {
         return false;
     }
     if terminator != '.' {
         return true;
     }
-    let words = text[sentence].trim_end_matches(|c| is_terminator(c) || is_closing(c));
+    let words = sentence.trim_end_matches(|c| is_terminator(c) || is_closing(c));
     let last =
         words.rsplit(|c: char| !(c.is_alphanumeric() || c == '.')).next().unwrap_or_default();
     let last = last.to_lowercase();
-    let is_initial = last.chars().count() == 1 && words.ends_with(char::is_uppercase);
+    let is_initial = last.chars().count() == 1 && (is_small || words.ends_with(char::is_uppercase));
     if is_initial || OPEN_ABBREVIATIONS.contains(&last.as_str()) {
         return false;
     }
@@ -243,6 +245,11 @@ mod tests {
             "\u{201c}We go.\u{201d} She left... then stayed. End",
             &["\u{201c}We go.\u{201d}", "She left... then stayed.", "End"],
         );
+        check(
+            "the debt is due in 2025. j. smith and co. hold it. we paid it.",
+            &["the debt is due in 2025.", "j. smith and co. hold it.", "we paid it."],
+        );
+        check("The debt is due. so it is.", &["The debt is due. so it is."]);
         check("一です。二です！", &["一です。", "二です！"]);
         check("See Fig. 3. No. 5 is it.", &["See Fig. 3.", "No. 5 is it."]);
     }

@@ -23,12 +23,15 @@ use crate::storage::{self, StoredDocument};
 /// finds more and shows much more that does not answer.
 const JOINING_SHARE: f32 = 0.75;
 
+/// A document that is so many times as good as every other is the one that is meant: all passages may be of it.
+const OUTSTANDING: f32 = 2.0;
+
 #[derive(Debug, Clone, Copy)]
 pub struct Query<'q> {
     pub text: &'q str,
     /// The most passages.
     pub top: usize,
-    /// The most passages of one document.
+    /// The most passages of one document, unless it is far better than all others.
     pub per_document: usize,
 }
 
@@ -122,6 +125,7 @@ impl KnowledgeBase {
         documents: &CandidateDocuments,
     ) -> Result<Vec<Passage>, KnowledgeError> {
         let top = query.top.min(MAX_TOP);
+        let outstanding = outstanding(graded);
         let mut runs: Vec<ChunkRun> = Vec::new();
         for chunk in graded {
             if runs.len() >= top {
@@ -133,7 +137,8 @@ impl KnowledgeBase {
                 run.add(at);
                 continue;
             }
-            if runs.iter().filter(|run| run.document == id).count() < query.per_document {
+            let of_document = runs.iter().filter(|run| run.document == id).count();
+            if of_document < query.per_document || outstanding == Some(id) {
                 runs.push(ChunkRun { document: id, chunks: at..at + 1, score });
             }
         }
@@ -261,6 +266,14 @@ fn graded(
         right.score.total_cmp(&left.score).then_with(|| order(left).cmp(&order(right)))
     });
     graded
+}
+
+/// The document of the best chunk, if no other document has one that is nearly as good.
+fn outstanding(graded: &[GradedChunk]) -> Option<i64> {
+    let best = graded.first()?;
+    let other = graded.iter().find(|chunk| chunk.document != best.document);
+    let is_far = other.is_none_or(|other| best.score >= OUTSTANDING * other.score);
+    is_far.then_some(best.document)
 }
 
 /// Chunks of a document that follow one another.

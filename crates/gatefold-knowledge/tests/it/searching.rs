@@ -109,6 +109,19 @@ fn one_document_gives_at_most_three_passages_and_neighbours_are_one() {
 }
 
 #[test]
+fn a_document_that_is_far_better_than_all_others_gives_all_passages() {
+    let scratch = Scratch::new();
+    let base = scratch.open();
+    let section = |number: usize| format!("## Part {number}\n\nThe heron waits.\n\n");
+    let many: Vec<_> = (0..20).map(section).collect();
+    put(&base, &[("many.md", &many.concat()), ("other.md", "The crane waits at the river.")]);
+    let query = |text| Query { text, top: 10, per_document: 3 };
+    assert_eq!(base.search(&query("a heron that waits")).unwrap().passages.len(), 10);
+    let of_both = base.search(&query("who waits")).unwrap().passages;
+    assert_eq!(of_both.iter().filter(|one| &*one.document == "many.md").count(), 3);
+}
+
+#[test]
 fn what_does_not_fit_is_known_and_near_titles_are_named() {
     let scratch = Scratch::new();
     let base = scratch.open();
