@@ -212,6 +212,15 @@ impl Embedder {
         Pause::begin(&self.shared)
     }
 
+    /// The vector of a text that is kept elsewhere, cut at `tokens` tokens. It lets requests that are
+    /// being encoded go first.
+    pub fn encode_after_requests(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
+        let is_asked = |work: &mut PendingTexts| work.requests > 0;
+        let waited = self.shared.changed.wait_timeout_while(self.shared.work(), GIVE_WAY, is_asked);
+        drop(waited);
+        self.shared.model.request(text, tokens)
+    }
+
     /// The vector of a request, cut at `tokens` tokens; from memory if it was requested recently.
     /// It does not wait for passages.
     pub fn request(&self, text: &str, tokens: usize) -> Result<Arc<Vector>, EncoderError> {

@@ -21,7 +21,7 @@ mod repair;
 mod search;
 mod texts;
 
-pub use encoding::{SentenceEncoder, TextKind};
+pub use encoding::{EncoderInForce, SentenceEncoder, TextKind};
 pub use search::{Found, Query};
 
 use batch::BatchWriter;
@@ -33,13 +33,17 @@ use texts::TextCache;
 pub struct BaseSettings {
     pub past: PastLimits,
     /// What re-scores the chunks that a search finds.
-    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    pub encoder: EncoderInForce,
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for BaseSettings {
     fn default() -> Self {
-        Self { past: PastLimits::default(), encoder: None, clock: Arc::new(SystemClock) }
+        Self {
+            past: PastLimits::default(),
+            encoder: Arc::new(|| None),
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -227,16 +231,13 @@ impl KnowledgeBase {
         self.settings.clock.now()
     }
 
-    /// Brings storage, index and encoder in line after opening.
+    /// Brings storage and index in line after opening.
     fn align(&self) -> Result<(), KnowledgeError> {
         let mut writer = self.writer();
         match writer.align(&self.index) {
             // The process that writes brings them in line.
             Err(KnowledgeError::Busy) => {}
             aligned => aligned?,
-        }
-        if let Some(encoder) = &self.settings.encoder {
-            writer.set_encoder(encoder.name())?;
         }
         drop(writer);
         self.index.reload()

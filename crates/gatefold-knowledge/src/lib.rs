@@ -30,7 +30,10 @@ mod source;
 mod storage;
 mod words;
 
-pub use base::{BaseSettings, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder, TextKind};
+pub use base::{
+    BaseSettings, EncoderInForce, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder,
+    TextKind,
+};
 pub use checking::{
     CheckedAnswer, CheckedQuote, CitableText, CitedText, CitedTexts, FoundQuote, MAX_ANSWER,
     MAX_QUOTES, Misattribution, Verdict, check_citations,

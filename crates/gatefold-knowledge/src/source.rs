@@ -28,7 +28,7 @@ use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
 use tokio::sync::{Notify, OnceCell};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{BaseSettings, Folder, KnowledgeBase, KnowledgeError, SentenceEncoder};
+use crate::{BaseSettings, EncoderInForce, Folder, KnowledgeBase, KnowledgeError};
 use access::Access;
 use cited::CitedVersions;
 use desk::{Desk, DeskResult, unavailable};
@@ -60,7 +60,7 @@ pub struct KnowledgeSourceSettings {
 #[derive(Clone)]
 pub struct KnowledgePorts {
     pub reader: Arc<dyn DocumentReader>,
-    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    pub encoder: EncoderInForce,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -96,7 +96,7 @@ impl KnowledgeSource {
         let base = self.base.get_or_try_init(|| async {
             let state = self.settings.state.clone();
             let settings = BaseSettings {
-                encoder: self.ports.encoder.clone(),
+                encoder: Arc::clone(&self.ports.encoder),
                 clock: self.ports.clock.clone(),
                 ..BaseSettings::default()
             };
@@ -110,6 +110,7 @@ impl KnowledgeSource {
 
     /// Starts what goes on as long as the source is there.
     fn begin(&self, base: &Arc<KnowledgeBase>) {
+        self.progress.begin();
         let ingest = Ingest {
             settings: self.settings.clone(),
             base: Arc::clone(base),
@@ -128,13 +129,14 @@ impl KnowledgeSource {
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
         let target = Arc::clone(call.target());
         let base = self.base().await.map_err(|error| unavailable(&target.domain, error))?;
+        self.progress.await_first_look().await;
         let desk = Desk {
             domain: self.settings.domain.clone(),
             base,
             access: Access::new(&self.settings.domain, &context.nested),
             cited: Arc::clone(&self.cited),
             progress: Arc::clone(&self.progress),
-            encoder: self.ports.encoder.clone(),
+            encoder: (self.ports.encoder)(),
         };
         let work: Box<dyn FnOnce() -> DeskResult + Send> = match (target.kind, &*target.name) {
             (EntryKind::Tool, manifest::KB_RETRIEVE) => {

@@ -1,7 +1,7 @@
 //! Vectors of chunks, which an encoder makes in the background.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -21,12 +21,16 @@ pub enum TextKind {
 
 /// What makes vectors of texts.
 pub trait SentenceEncoder: Send + Sync {
-    /// A vector for each text, all of one length; `None` for a text that it cannot read.
-    fn embed(&self, texts: &[&str], kind: TextKind) -> Vec<Option<Vec<f32>>>;
+    /// A vector for each text, all of one length; `None` for a text that it cannot read, and for all of
+    /// them where it cannot be asked for now.
+    fn embed(&self, texts: &[&str], kind: TextKind) -> Option<Vec<Option<Vec<f32>>>>;
 
     /// Which encoder it is. Vectors of another are forgotten.
     fn name(&self) -> &str;
 }
+
+/// The encoder that is in force: another configuration may have another, or none.
+pub type EncoderInForce = Arc<dyn Fn() -> Option<Arc<dyn SentenceEncoder>> + Send + Sync>;
 
 /// Chunks without a vector that searches met.
 #[derive(Debug, Default)]
@@ -72,7 +76,8 @@ impl KnowledgeBase {
     /// Encodes chunks, about as many as `budget` says, those first that searches met. Says how many
     /// there may be left. It takes as long as the encoder does: call it on a thread of its own.
     pub fn encode_some(&self, budget: usize) -> Result<usize, KnowledgeError> {
-        let Some(encoder) = &self.settings.encoder else { return Ok(0) };
+        let Some(encoder) = (self.settings.encoder)() else { return Ok(0) };
+        self.writer().set_encoder(encoder.name())?;
         let mut spent = 0;
         while spent < budget {
             let most = ENCODED_AT_ONCE.min(budget - spent);
@@ -81,10 +86,12 @@ impl KnowledgeBase {
                 break;
             };
             let texts: Vec<&str> = batch.texts.iter().map(String::as_str).collect();
-            let mut made = Vec::new();
-            if !texts.is_empty() {
-                made = encoder.embed(&texts, TextKind::Passage);
-            }
+            let made = match &texts[..] {
+                [] => Some(Vec::new()),
+                texts => encoder.embed(texts, TextKind::Passage),
+            };
+            // What is not noted is taken up again the next time.
+            let Some(mut made) = made else { return Ok(0) };
             made.resize(texts.len(), None);
             self.writer().note(|connection| {
                 for (digest, vector) in batch.digests.iter().zip(&made) {

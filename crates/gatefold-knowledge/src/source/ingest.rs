@@ -77,7 +77,9 @@ impl Ingest {
         let this = Arc::new(self);
         loop {
             this.watch.follow(&this.settings.roots);
-            match Self::pass(&this).await {
+            let pass = Self::pass(&this).await;
+            this.progress.has_looked();
+            match pass {
                 Ok(Pass::Done) => this.watch.changed().await,
                 Ok(Pass::Again(pause)) => sleep(pause).await,
                 Err(error) => {

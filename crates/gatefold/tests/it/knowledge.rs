@@ -180,3 +180,39 @@ async fn an_agent_has_the_bases_that_are_its_own_and_one_way_to_ask_them() {
     assert!(shown(&app, &through("clerk"), "grounded_retrieve").is_some());
     app.close().await;
 }
+
+/// The chunks of all bases that no encoder has read.
+#[cfg(feature = "encoder")]
+fn chunks_to_encode(scratch: &Scratch) -> usize {
+    use gatefold_knowledge::{BaseSettings, KnowledgeBase};
+    let folders = fs::read_dir(scratch.path().join("state/knowledge")).unwrap();
+    let open = |folder: fs::DirEntry| KnowledgeBase::open(&folder.path(), BaseSettings::default());
+    let bases = folders.map(|folder| open(folder.unwrap()).unwrap());
+    bases.map(|base| base.counts().unwrap().chunks_to_encode).sum()
+}
+
+#[cfg(feature = "encoder")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_encoder_of_the_configuration_reads_the_passages() {
+    let scratch = Scratch::new();
+    let app = app(&scratch).await;
+    settle(&app).await;
+    let end = Instant::now() + LIMIT;
+    while chunks_to_encode(&scratch) > 0 {
+        assert!(Instant::now() < end, "{} chunks are left", chunks_to_encode(&scratch));
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    // One without an encoder has none to read them.
+    let mut config = app.config();
+    config.search.encoder = None;
+    app.apply(config).await.unwrap();
+    put(&scratch, "handbook/new.md", b"# New\n\nTrains are booked by the office.\n");
+    let query = json!({ "query": "who books trains" });
+    let found = async || call(&app, &lawyer(), "handbook__kb_retrieve", query.clone()).await;
+    while !found().await.unwrap().to_string().contains("office") {
+        assert!(Instant::now() < end);
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(chunks_to_encode(&scratch) > 0);
+    app.close().await;
+}

@@ -119,9 +119,10 @@ impl Desk {
     /// How similar sentences are to a question, where there is an encoder.
     fn similarities(&self, question: &str, texts: &[&str]) -> Vec<Option<f32>> {
         let Some(encoder) = &self.encoder else { return vec![None; texts.len()] };
-        let asked = encoder.embed(&[question], TextKind::Query).into_iter().next().flatten();
+        let asked = encoder.embed(&[question], TextKind::Query);
+        let asked = asked.and_then(|asked| asked.into_iter().next().flatten());
         let Some(asked) = asked else { return vec![None; texts.len()] };
-        let vectors = encoder.embed(texts, TextKind::Passage);
+        let vectors = encoder.embed(texts, TextKind::Passage).unwrap_or_default();
         vectors.iter().map(|vector| cosine(&asked, vector.as_deref()?)).collect()
     }
 }

@@ -115,7 +115,7 @@ impl World {
         };
         let ports = KnowledgePorts {
             reader: Arc::new(PlainReader),
-            encoder: None,
+            encoder: Arc::new(|| None),
             clock: Arc::new(SystemClock),
         };
         setup(base, Arc::new(KnowledgeSource::new(settings, ports)), None)

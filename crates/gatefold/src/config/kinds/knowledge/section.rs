@@ -92,7 +92,7 @@ impl KindSection for KnowledgeSection {
             },
             KnowledgePorts {
                 reader: Arc::new(WorkerDocumentReader::new(ports.workers.clone(), owner)),
-                encoder: None,
+                encoder: Arc::clone(&ports.encoder),
                 clock: ports.clock.clone(),
             },
         );
