@@ -181,6 +181,15 @@ impl KnowledgeSource {
     }
 }
 
+impl Drop for KnowledgeSource {
+    fn drop(&mut self) {
+        // A command that cites something is over before the base is told of it otherwise.
+        if let Some(base) = self.base.get() {
+            self.cited.flush(base);
+        }
+    }
+}
+
 impl fmt::Debug for KnowledgeSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KnowledgeSource")

@@ -17,6 +17,8 @@ use crate::storage::{self, StoredDocument};
 pub enum TextKind {
     Query,
     Passage,
+    /// A sentence of a passage, which a question waits for.
+    Sentence,
 }
 
 /// What makes vectors of texts.

@@ -31,8 +31,11 @@ const RETRY: Duration = Duration::from_secs(15);
 
 /// How many chunks are encoded before others get a turn, and how long that turn is for each part of the
 /// time that encoding took.
-const ENCODED: usize = 16;
+const ENCODED: usize = 8;
 const REST_SHARE: u32 = 2;
+
+/// How long a base is open before its chunks are encoded: a command that asks it once is over sooner.
+const ENCODE_AFTER: Duration = Duration::from_secs(1);
 
 /// How often versions that were cited are told to the base.
 const TEND_EVERY: Duration = Duration::from_secs(5);
@@ -254,6 +257,7 @@ impl Ingest {
 /// Has the encoder read what it has not, slowly, and tells the base what was cited. Goes on until it is
 /// dropped.
 pub(super) async fn tend(base: Arc<KnowledgeBase>, cited: Arc<CitedVersions>) {
+    sleep(ENCODE_AFTER).await;
     loop {
         let (own, noted) = (Arc::clone(&base), Arc::clone(&cited));
         let start = Instant::now();

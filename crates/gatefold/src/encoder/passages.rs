@@ -18,7 +18,8 @@ impl OpenEncoder {
     fn vector(&self, text: &str, kind: TextKind) -> Result<Vec<f32>, EncoderError> {
         Ok(match kind {
             TextKind::Query => self.tools.request(text, REQUEST_TOKENS)?.values().to_vec(),
-            TextKind::Passage => self.tools.encode_after_requests(text, TOKENS)?.values().to_vec(),
+            TextKind::Sentence => self.tools.request(text, TOKENS)?.values().to_vec(),
+            TextKind::Passage => self.tools.passage(text, TOKENS)?.values().to_vec(),
         })
     }
 }

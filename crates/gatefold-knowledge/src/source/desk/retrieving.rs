@@ -122,7 +122,7 @@ impl Desk {
         let asked = encoder.embed(&[question], TextKind::Query);
         let asked = asked.and_then(|asked| asked.into_iter().next().flatten());
         let Some(asked) = asked else { return vec![None; texts.len()] };
-        let vectors = encoder.embed(texts, TextKind::Passage).unwrap_or_default();
+        let vectors = encoder.embed(texts, TextKind::Sentence).unwrap_or_default();
         vectors.iter().map(|vector| cosine(&asked, vector.as_deref()?)).collect()
     }
 }
