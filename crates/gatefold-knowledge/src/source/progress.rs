@@ -2,18 +2,18 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many files are still to be read, as callers are told.
+/// How many files of a base are still to be read.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub struct IngestProgress {
     unread: AtomicUsize,
 }
 
-impl Progress {
+impl IngestProgress {
     pub(super) fn set_unread(&self, count: usize) {
         self.unread.store(count, Ordering::Release);
     }
 
-    pub(super) fn unread(&self) -> usize {
+    pub fn unread(&self) -> usize {
         self.unread.load(Ordering::Acquire)
     }
 }

@@ -110,7 +110,7 @@ impl SourceFactory {
             path,
             containers: Arc::new(StoredContainers(store.clone())),
             #[cfg(feature = "knowledge")]
-            knowledge: store.state_dir().join("knowledge"),
+            knowledge: crate::bases::folder_of(store.state_dir()),
         };
         Ok(Self { store, accounts, client_sent, exchanged, ports })
     }
@@ -285,6 +285,7 @@ pub(super) fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport
         tools: 0,
         prompts: 0,
         resources: 0,
+        documents: None,
         alterations: Vec::new(),
         calls_in_flight: 0,
         calls_waiting: 0,
