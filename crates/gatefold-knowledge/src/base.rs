@@ -16,11 +16,13 @@ use crate::storage::rows::{self, FileFacts};
 use crate::storage::{self, BaseCounts, DocumentSummary, Storage};
 
 mod batch;
+mod disk;
 mod encoding;
 mod repair;
 mod search;
 mod texts;
 
+pub use disk::DiskUse;
 pub use encoding::{EncoderInForce, SentenceEncoder, TextKind};
 pub use search::{Found, Query};
 
@@ -148,6 +150,14 @@ impl KnowledgeBase {
         self.commit_batch(&mut writer)?;
         writer.rebuild(&self.index)?;
         self.index.reload()
+    }
+
+    /// Deletes a base with all that it keeps, unless another process writes to it.
+    pub fn delete(folder: &Path) -> Result<(), KnowledgeError> {
+        let base = Self::open(folder, BaseSettings::default())?;
+        base.writer().begin(&base.index)?;
+        let failed = |source| KnowledgeError::Folder { path: folder.to_owned(), source };
+        fs::remove_dir_all(folder).map_err(failed)
     }
 
     /// All documents, by name.

@@ -25,14 +25,15 @@ mod layout;
 mod limits;
 mod passage;
 pub mod ranking;
+mod readable;
 mod sentences;
 mod source;
 mod storage;
 mod words;
 
 pub use base::{
-    BaseSettings, EncoderInForce, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder,
-    TextKind,
+    BaseSettings, DiskUse, EncoderInForce, Found, KnowledgeBase, NewDocument, Query,
+    SentenceEncoder, TextKind,
 };
 pub use checking::{
     CheckedAnswer, CheckedQuote, CitableText, CitedText, CitedTexts, FoundQuote, MAX_ANSWER,
@@ -50,10 +51,12 @@ pub use limits::{
     PAST_VERSIONS,
 };
 pub use passage::Passage;
+pub use readable::{ReadableBase, ReadableTexts};
 pub use sentences::sentences;
 pub use source::{
-    DocumentReader, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
-    ReadDocument, SeenByAll, UnreadDocument,
+    DocumentReader, IngestProgress, KnowledgeHub, KnowledgePorts, KnowledgeSource,
+    KnowledgeSourceSettings, ReadDocument, SeenByAll, UnreadDocument, place_words, read_files,
+    verdict_words,
 };
 pub use storage::past::PastLimits;
 pub use storage::rows::FileFacts;

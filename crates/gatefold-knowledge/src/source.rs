@@ -14,6 +14,7 @@ mod place;
 mod progress;
 mod reader;
 mod shown;
+mod verdict;
 mod watch;
 
 use std::fmt;
@@ -24,18 +25,21 @@ use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{KindName, Manifest};
 use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload};
-use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
+use gatefold_dispatch::{AdmittedCall, CallContext, DocumentCount, StatelessSource};
 use tokio::sync::{Notify, OnceCell};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{BaseSettings, EncoderInForce, Folder, KnowledgeBase, KnowledgeError};
+use crate::{BaseSettings, EncoderInForce, Folder, KnowledgeBase, KnowledgeError, PastLimits};
 use access::Access;
 use cited::CitedVersions;
 use desk::{Desk, DeskResult, unavailable};
 pub use hub::KnowledgeHub;
 use ingest::Ingest;
-use progress::Progress;
+pub use ingest::read_files;
+pub use place::place_words;
+pub use progress::IngestProgress;
 pub use reader::{DocumentReader, ReadDocument, UnreadDocument};
+pub use verdict::verdict_words;
 use watch::FileWatch;
 
 /// Whether everybody may see the resource with this URI of the source.
@@ -52,6 +56,8 @@ pub struct KnowledgeSourceSettings {
     pub folder: Arc<Folder>,
     /// Where the base is kept.
     pub state: PathBuf,
+    /// What is kept of documents that changed or are gone.
+    pub past: PastLimits,
     /// Which documents may stand in what everybody is told of the source.
     pub seen_by_all: SeenByAll,
 }
@@ -70,7 +76,9 @@ pub struct KnowledgeSource {
     ports: KnowledgePorts,
     base: OnceCell<Arc<KnowledgeBase>>,
     cited: Arc<CitedVersions>,
-    progress: Arc<Progress>,
+    progress: Arc<IngestProgress>,
+    /// As the base was described last.
+    count: Mutex<Option<DocumentCount>>,
     changed: Arc<Notify>,
     /// What goes on beside the calls, once the base is open.
     background: Mutex<Option<[AbortOnDropHandle<()>; 2]>>,
@@ -86,6 +94,7 @@ impl KnowledgeSource {
             base: OnceCell::new(),
             cited: Arc::new(CitedVersions::new()),
             progress: Arc::default(),
+            count: Mutex::default(),
             changed: Arc::default(),
             background: Mutex::default(),
         }
@@ -96,9 +105,9 @@ impl KnowledgeSource {
         let base = self.base.get_or_try_init(|| async {
             let state = self.settings.state.clone();
             let settings = BaseSettings {
+                past: self.settings.past,
                 encoder: Arc::clone(&self.ports.encoder),
                 clock: self.ports.clock.clone(),
-                ..BaseSettings::default()
             };
             let base = on_disk(move || KnowledgeBase::open(&state, settings)).await?;
             let base = Arc::new(base);
@@ -175,9 +184,14 @@ impl KnowledgeSource {
         let (settings, clock) = (self.settings.clone(), self.ports.clock.clone());
         let manifest = on_disk(move || {
             let documents = base.documents()?;
-            Ok::<_, KnowledgeError>(manifest::of_base(&settings, &documents, clock.now()))
+            let without_text = documents.iter().filter(|own| own.version.is_none()).count();
+            let count = DocumentCount { total: documents.len(), without_text };
+            let manifest = manifest::of_base(&settings, &documents, clock.now());
+            Ok::<_, KnowledgeError>((manifest, count))
         });
-        Ok(manifest.await?)
+        let (manifest, count) = manifest.await?;
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = Some(count);
+        Ok(manifest)
     }
 }
 
@@ -209,6 +223,10 @@ impl StatelessSource for KnowledgeSource {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>> {
         self.answer(call, context).boxed()
+    }
+
+    fn documents(&self) -> Option<DocumentCount> {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tells_changes(&self) -> bool {

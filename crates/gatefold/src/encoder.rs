@@ -2,10 +2,15 @@
 
 #[cfg(feature = "knowledge")]
 mod passages;
+#[cfg(feature = "knowledge")]
+mod queries;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "knowledge")]
+pub(crate) use queries::QueryEncoder;
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{

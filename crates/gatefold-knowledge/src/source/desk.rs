@@ -13,7 +13,7 @@ use serde_json::value::to_raw_value;
 
 use super::access::Access;
 use super::cited::CitedVersions;
-use super::progress::Progress;
+use super::progress::IngestProgress;
 use crate::{KnowledgeBase, KnowledgeError, SentenceEncoder};
 
 /// What one call works with. Its methods wait for the disk.
@@ -22,7 +22,7 @@ pub(super) struct Desk {
     pub(super) base: Arc<KnowledgeBase>,
     pub(super) access: Access,
     pub(super) cited: Arc<CitedVersions>,
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Arc<IngestProgress>,
     pub(super) encoder: Option<Arc<dyn SentenceEncoder>>,
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use super::cited::CitedVersions;
-use super::progress::Progress;
+use super::progress::IngestProgress;
 use super::watch::FileWatch;
 use super::{DocumentReader, KnowledgeSourceSettings, UnreadDocument, on_disk};
 use crate::{
@@ -46,7 +46,7 @@ pub(super) struct Ingest {
     pub(super) base: Arc<KnowledgeBase>,
     pub(super) reader: Arc<dyn DocumentReader>,
     pub(super) watch: Arc<FileWatch>,
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Arc<IngestProgress>,
     pub(super) cited: Arc<CitedVersions>,
     /// Rung when documents changed.
     pub(super) changed: Arc<Notify>,
@@ -57,8 +57,10 @@ pub(super) struct Ingest {
 enum Pass {
     /// The base says what the files said.
     Done,
-    /// Files changed meanwhile, or some could not be read for now.
-    Again(Duration),
+    /// Files changed meanwhile.
+    Again,
+    /// Some could not be read for now; the reason is for the operator.
+    Later(String),
 }
 
 /// What is to be done about one file.
@@ -74,6 +76,30 @@ enum Outcome {
     Later(String),
 }
 
+/// Reads the files of a base once, for whoever asks it without a gateway. Says why some are left for
+/// later, if they are.
+pub async fn read_files(
+    settings: &KnowledgeSourceSettings,
+    base: &Arc<KnowledgeBase>,
+    reader: &Arc<dyn DocumentReader>,
+    progress: &Arc<IngestProgress>,
+) -> Result<Option<String>, KnowledgeError> {
+    let ingest = Arc::new(Ingest {
+        settings: settings.clone(),
+        base: Arc::clone(base),
+        reader: Arc::clone(reader),
+        // It follows nothing, so that no news interrupts a pass.
+        watch: Arc::new(FileWatch::new()),
+        progress: Arc::clone(progress),
+        cited: Arc::new(CitedVersions::new()),
+        changed: Arc::default(),
+    });
+    Ok(match Ingest::pass(&ingest).await? {
+        Pass::Done | Pass::Again => None,
+        Pass::Later(reason) => Some(reason),
+    })
+}
+
 impl Ingest {
     /// Goes on until it is dropped.
     pub(super) async fn run(self) {
@@ -84,7 +110,12 @@ impl Ingest {
             this.progress.has_looked();
             match pass {
                 Ok(Pass::Done) => this.watch.changed().await,
-                Ok(Pass::Again(pause)) => sleep(pause).await,
+                Ok(Pass::Again) => {}
+                Ok(Pass::Later(reason)) => {
+                    let (domain, seconds) = (&this.settings.domain, RETRY.as_secs());
+                    tracing::warn!(%domain, reason, seconds, "documents could not be read for now and are tried again");
+                    sleep(RETRY).await;
+                }
                 Err(error) => {
                     this.log(&error);
                     sleep(RETRY).await;
@@ -158,14 +189,11 @@ impl Ingest {
                 // What was put stays, and a deletion need not wait for the rest.
                 if left > 0 && this.watch.has_news() {
                     this.watch.changed().await;
-                    return Ok(Pass::Again(Duration::ZERO));
+                    return Ok(Pass::Again);
                 }
             }
         }
-        let Some(reason) = waiting else { return Ok(Pass::Done) };
-        let (domain, seconds) = (&this.settings.domain, RETRY.as_secs());
-        tracing::warn!(%domain, reason, seconds, "documents could not be read for now and are tried again");
-        Ok(Pass::Again(RETRY))
+        Ok(waiting.map_or(Pass::Done, Pass::Later))
     }
 
     async fn read(

@@ -10,9 +10,9 @@ use tokio::time::{Instant, timeout_at};
 /// read by then is said to be missing.
 const FIRST_LOOK: Duration = Duration::from_secs(10);
 
-/// How many files are still to be read, as callers are told.
+/// How many files of a base are still to be read.
 #[derive(Debug, Default)]
-pub(super) struct Progress {
+pub struct IngestProgress {
     opened: OnceLock<Instant>,
     state: watch::Sender<ReadingState>,
 }
@@ -24,7 +24,7 @@ struct ReadingState {
     has_looked: bool,
 }
 
-impl Progress {
+impl IngestProgress {
     /// Says that the base is open now.
     pub(super) fn begin(&self) {
         self.opened.get_or_init(Instant::now);
@@ -34,7 +34,7 @@ impl Progress {
         self.state.send_modify(|state| state.unread = unread);
     }
 
-    pub(super) fn unread(&self) -> usize {
+    pub fn unread(&self) -> usize {
         self.state.borrow().unread
     }
 

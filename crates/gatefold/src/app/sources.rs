@@ -118,7 +118,7 @@ impl SourceFactory {
             path,
             containers: Arc::new(StoredContainers(store.clone())),
             #[cfg(feature = "knowledge")]
-            knowledge: store.state_dir().join("knowledge"),
+            knowledge: crate::bases::folder_of(store.state_dir()),
             #[cfg(feature = "knowledge")]
             encoder: {
                 let encoder = Arc::clone(&encoder);
@@ -312,6 +312,7 @@ pub(super) fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport
         tools: 0,
         prompts: 0,
         resources: 0,
+        documents: None,
         alterations: Vec::new(),
         calls_in_flight: 0,
         calls_waiting: 0,

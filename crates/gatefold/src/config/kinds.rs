@@ -52,6 +52,8 @@ pub use exchange::ExchangeKeys;
 pub use http_api::{ActionsKind, OpenApiKind};
 #[cfg(feature = "knowledge")]
 pub use knowledge::KnowledgeKind;
+#[cfg(feature = "knowledge")]
+pub(crate) use knowledge::base_section;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use oauth::SignInSettings;
 pub use parts::DigestParts;

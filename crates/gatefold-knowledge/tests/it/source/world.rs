@@ -19,7 +19,7 @@ use gatefold_dispatch::{
 use gatefold_documents::{Hints, READING_TIME, read_document};
 use gatefold_knowledge::{
     DocumentReader, Folder, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
-    ReadDocument, UnreadDocument,
+    PastLimits, ReadDocument, UnreadDocument,
 };
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 use serde_json::Value;
@@ -111,6 +111,7 @@ impl World {
             folder: Arc::new(Folder::new(&roots, &[], &[]).unwrap()),
             roots,
             state: self.home.path().join("state").join(base),
+            past: PastLimits::default(),
             seen_by_all: Arc::new(|_| true),
         };
         let ports = KnowledgePorts {

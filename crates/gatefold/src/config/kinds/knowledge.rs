@@ -2,13 +2,16 @@
 
 mod section;
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
 use gatefold_config::schemas::or_reference;
-use gatefold_config::{Field, FilePath, HandRead, LimitedItems, Table, Text};
-use gatefold_knowledge::{Folder, KnowledgeError, KnowledgeSource};
+use gatefold_config::{Count, Field, FilePath, HandRead, LimitedItems, Size, Table, Text, Time};
+use gatefold_knowledge::{
+    Folder, KnowledgeError, KnowledgeSource, PAST_BYTES, PAST_TIME, PAST_VERSIONS, PastLimits,
+};
 use gatefold_located::Value;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -31,9 +34,20 @@ impl KnowledgeKind {
 
     /// The documents in this folder, for a configuration that is made in code.
     pub fn at(path: &Path) -> SourceSection {
-        let roots = vec![path.to_owned()];
-        KnowledgeSection { roots, include: Vec::new(), exclude: Vec::new(), title: None }.into()
+        KnowledgeSection {
+            roots: vec![path.to_owned()],
+            include: Vec::new(),
+            exclude: Vec::new(),
+            title: None,
+            past: PastLimits::default(),
+        }
+        .into()
     }
+}
+
+/// The base that a source is, if it is one.
+pub(crate) fn base_section(section: &dyn KindSection) -> Option<&KnowledgeSection> {
+    (section as &dyn Any).downcast_ref()
 }
 
 impl SourceKind for KnowledgeKind {
@@ -63,7 +77,9 @@ impl SourceKind for KnowledgeKind {
     }
 
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
-        let KnowledgeKeys { include, exclude, title, .. } = table.read()?;
+        let keys: KnowledgeKeys = table.read()?;
+        let past = keys.past();
+        let KnowledgeKeys { include, exclude, title, .. } = keys;
         let roots = roots(&table.field("knowledge")?)?;
         let title = title.map(|title| title.0.trim().to_owned()).filter(|title| !title.is_empty());
         if let Some(field) = table.peek("title")
@@ -74,8 +90,8 @@ impl SourceKind for KnowledgeKind {
         let texts = |list: LimitedItems<Vec<Text>>| -> Vec<String> {
             list.0.into_iter().map(|text| text.0).collect()
         };
-        let section =
-            KnowledgeSection { roots, include: texts(include), exclude: texts(exclude), title };
+        let (include, exclude) = (texts(include), texts(exclude));
+        let section = KnowledgeSection { roots, include, exclude, title, past };
         for (key, patterns) in [("include", &section.include), ("exclude", &section.exclude)] {
             let fault = Folder::new(&section.roots, patterns, &[]).err();
             if let (Some(KnowledgeError::Pattern(pattern)), Some(field)) = (fault, table.peek(key))
@@ -122,6 +138,33 @@ struct KnowledgeKeys {
     /// What the base is called, for models.
     #[schemars(extend("examples" = ["Employee handbook"], "x-unset" = "the titles of some documents"))]
     title: Option<Text>,
+    /// How many past versions of a document are kept, whatever their age.
+    ///
+    /// Citations of a version that is kept can be read and checked after the document has changed or is gone.
+    #[schemars(extend("default" = PAST_VERSIONS, "examples" = [5]))]
+    keep_versions: Option<Count<u32>>,
+    /// How long past versions are kept, whatever their number.
+    ///
+    /// A version that was cited is kept for this time after it was cited last.
+    #[schemars(extend("default" = Time(PAST_TIME), "examples" = ["1d"]))]
+    keep_time: Option<Time>,
+    /// What the past versions of all documents may take on the disk.
+    ///
+    /// Beyond it the oldest ones go, whatever `keep_versions` and `keep_time` say. Versions that were cited have as
+    /// much again to themselves.
+    #[schemars(extend("default" = Size(PAST_BYTES), "examples" = ["100MiB"]))]
+    keep_size: Option<Size>,
+}
+
+impl KnowledgeKeys {
+    fn past(&self) -> PastLimits {
+        let usual = PastLimits::default();
+        PastLimits {
+            versions: self.keep_versions.map_or(usual.versions, |count| count.0),
+            time: self.keep_time.map_or(usual.time, |time| time.0),
+            bytes: self.keep_size.map_or(usual.bytes, |size| size.0),
+        }
+    }
 }
 
 fn paths_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -1,13 +1,17 @@
 //! A knowledge base as it was read from a configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_catalog::KindName;
+use gatefold_config::{duration_text, size_text};
 use gatefold_core::Domain;
 use gatefold_dispatch::{Source, StatelessAdapter, StatelessSettings};
-use gatefold_knowledge::{Folder, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings};
+use gatefold_knowledge::{
+    Folder, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings, PastLimits, SeenByAll,
+};
 use gatefold_policy::Policy;
+use gatefold_worker::WorkerPool;
 use serde_json::{Value as Json, json};
 
 use super::super::open_resources::{is_seen_by_all, rules_about};
@@ -20,16 +24,45 @@ const DIGITS: usize = 12;
 
 /// One source that is a knowledge base.
 #[derive(Debug)]
-pub(super) struct KnowledgeSection {
+pub(crate) struct KnowledgeSection {
     pub(super) roots: Vec<PathBuf>,
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
     pub(super) title: Option<String>,
+    pub(super) past: PastLimits,
 }
 
 impl KnowledgeSection {
     fn paths(&self) -> Vec<String> {
         self.roots.iter().map(|root| root.display().to_string()).collect()
+    }
+
+    /// The base as the source with this domain, kept below this folder.
+    pub(crate) fn settings(
+        &self,
+        domain: &Domain,
+        folder_of_bases: &Path,
+        seen_by_all: SeenByAll,
+    ) -> KnowledgeSourceSettings {
+        let folder = Folder::new(&self.roots, &self.include, &self.exclude)
+            .or_else(|_| Folder::new(&self.roots, &[], &[]))
+            .expect("patterns were checked when they were read, and none are right too");
+        KnowledgeSourceSettings {
+            domain: domain.clone(),
+            title: self.title.clone(),
+            roots: self.roots.clone(),
+            folder: Arc::new(folder),
+            state: folder_of_bases.join(self.folder_name(domain)),
+            past: self.past,
+            seen_by_all,
+        }
+    }
+
+    /// What reads the documents of the source with this domain.
+    pub(crate) fn reader(&self, domain: &Domain, workers: WorkerPool) -> WorkerDocumentReader {
+        // Its own place among the owners of jobs, which are digests of principals otherwise.
+        let owner = format!("knowledge {}", self.folder_name(domain)).into_bytes();
+        WorkerDocumentReader::new(workers, owner)
     }
 
     /// The name of the folder that the base is kept in. Other patterns make the same base with other
@@ -53,6 +86,10 @@ impl KindSection for KnowledgeSection {
         parts.add_list(&self.include, |parts, pattern| parts.add(pattern));
         parts.add_list(&self.exclude, |parts, pattern| parts.add(pattern));
         parts.add_list(self.title.as_slice(), |parts, title| parts.add(title));
+        let PastLimits { versions, time, bytes } = self.past;
+        parts.add(versions.to_le_bytes());
+        parts.add(time.as_millis().to_le_bytes());
+        parts.add(bytes.to_le_bytes());
     }
 
     fn summary(&self) -> String {
@@ -66,6 +103,9 @@ impl KindSection for KnowledgeSection {
             "include": self.include,
             "exclude": self.exclude,
             "title": self.title,
+            "keep_versions": self.past.versions,
+            "keep_time": duration_text(self.past.time),
+            "keep_size": size_text(self.past.bytes),
         })
     }
 
@@ -75,23 +115,13 @@ impl KindSection for KnowledgeSection {
 
     fn build(&self, identity: SourceIdentity, ports: &SourcePorts) -> Arc<dyn Source> {
         let (domain, policy) = (identity.domain.clone(), identity.policy);
-        let folder_name = self.folder_name(&domain);
-        let folder = Folder::new(&self.roots, &self.include, &self.exclude)
-            .or_else(|_| Folder::new(&self.roots, &[], &[]))
-            .expect("patterns were checked when they were read, and none are right too");
-        // Its own place among the owners of jobs, which are digests of principals otherwise.
-        let owner = format!("knowledge {folder_name}").into_bytes();
+        let reader = self.reader(&domain, ports.workers.clone());
+        let named = domain.clone();
+        let seen_by_all = Arc::new(move |uri: &str| is_seen_by_all(&policy, &named, uri));
         let source = KnowledgeSource::new(
-            KnowledgeSourceSettings {
-                domain: domain.clone(),
-                title: self.title.clone(),
-                roots: self.roots.clone(),
-                folder: Arc::new(folder),
-                state: ports.knowledge.join(folder_name),
-                seen_by_all: Arc::new(move |uri: &str| is_seen_by_all(&policy, &domain, uri)),
-            },
+            self.settings(&domain, &ports.knowledge, seen_by_all),
             KnowledgePorts {
-                reader: Arc::new(WorkerDocumentReader::new(ports.workers.clone(), owner)),
+                reader: Arc::new(reader),
                 encoder: Arc::clone(&ports.encoder),
                 clock: ports.clock.clone(),
             },
