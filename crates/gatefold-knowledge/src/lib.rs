@@ -9,7 +9,8 @@
 //! The API blocks: call it on threads that may wait. Only `source` knows calls and an async runtime: there a base
 //! is a source ([`KnowledgeSource`]), and so are the tools for all bases at once ([`KnowledgeHub`]). This crate
 //! must not know the configuration, MCP, the exchange, the store of the gateway or the network, and it reads no
-//! document's format: `gatefold-documents` does, in a worker behind [`DocumentReader`].
+//! document's format: `gatefold-documents` does, in a worker behind [`DocumentReader`]. What is not on the disk is
+//! fetched behind [`RemoteDocuments`].
 
 mod base;
 mod checking;
@@ -49,8 +50,9 @@ pub use limits::{
 pub use passage::Passage;
 pub use sentences::sentences;
 pub use source::{
-    DocumentReader, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
-    ReadDocument, SeenByAll, UnreadDocument,
+    DocumentReader, FetchedDocument, KnowledgeHub, KnowledgePorts, KnowledgeSource,
+    KnowledgeSourceSettings, ReadDocument, RemoteDocuments, SeenByAll, UnfetchedDocument,
+    UnreadDocument,
 };
 pub use storage::past::PastLimits;
 pub use storage::rows::FileFacts;

@@ -10,15 +10,18 @@ mod desk;
 mod hub;
 mod ingest;
 mod manifest;
+mod origin;
 mod place;
 mod progress;
 mod reader;
+mod remote;
 mod shown;
 mod watch;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -34,9 +37,10 @@ use cited::CitedVersions;
 use desk::{Desk, DeskResult, unavailable};
 pub use hub::KnowledgeHub;
 use ingest::Ingest;
+use origin::{AddressOrigin, DocumentOrigin, FolderOrigin};
 use progress::Progress;
 pub use reader::{DocumentReader, ReadDocument, UnreadDocument};
-use watch::FileWatch;
+pub use remote::{FetchedDocument, RemoteDocuments, UnfetchedDocument};
 
 /// Whether everybody may see the resource with this URI of the source.
 pub type SeenByAll = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -52,6 +56,8 @@ pub struct KnowledgeSourceSettings {
     pub folder: Arc<Folder>,
     /// Where the base is kept.
     pub state: PathBuf,
+    /// How often documents are looked at that have to be fetched.
+    pub refresh: Duration,
     /// Which documents may stand in what everybody is told of the source.
     pub seen_by_all: SeenByAll,
 }
@@ -60,6 +66,8 @@ pub struct KnowledgeSourceSettings {
 #[derive(Clone)]
 pub struct KnowledgePorts {
     pub reader: Arc<dyn DocumentReader>,
+    /// The documents that are not on the disk.
+    pub remote: Option<Arc<dyn RemoteDocuments>>,
     pub encoder: Option<Arc<dyn SentenceEncoder>>,
     pub clock: Arc<dyn Clock>,
 }
@@ -71,10 +79,15 @@ pub struct KnowledgeSource {
     base: OnceCell<Arc<KnowledgeBase>>,
     cited: Arc<CitedVersions>,
     progress: Arc<Progress>,
+    /// The same of documents that are fetched.
+    fetching: Arc<Progress>,
     changed: Arc<Notify>,
     /// What goes on beside the calls, once the base is open.
-    background: Mutex<Option<[AbortOnDropHandle<()>; 2]>>,
+    background: Mutex<Option<BackgroundTasks>>,
 }
+
+/// The tasks that read folders and addresses, and the one that tends the base.
+type BackgroundTasks = [Option<AbortOnDropHandle<()>>; 3];
 
 impl KnowledgeSource {
     pub const KIND: KindName = KindName::at("knowledge", &manifest::PLACE);
@@ -86,6 +99,7 @@ impl KnowledgeSource {
             base: OnceCell::new(),
             cited: Arc::new(CitedVersions::new()),
             progress: Arc::default(),
+            fetching: Arc::default(),
             changed: Arc::default(),
             background: Mutex::default(),
         }
@@ -110,19 +124,33 @@ impl KnowledgeSource {
 
     /// Starts what goes on as long as the source is there.
     fn begin(&self, base: &Arc<KnowledgeBase>) {
-        let ingest = Ingest {
-            settings: self.settings.clone(),
-            base: Arc::clone(base),
-            reader: Arc::clone(&self.ports.reader),
-            watch: Arc::new(FileWatch::new()),
-            progress: Arc::clone(&self.progress),
-            cited: Arc::clone(&self.cited),
-            changed: Arc::clone(&self.changed),
+        let spawn = |origin, progress: &Arc<Progress>| {
+            let ingest = Ingest {
+                settings: self.settings.clone(),
+                base: Arc::clone(base),
+                reader: Arc::clone(&self.ports.reader),
+                origin,
+                progress: Arc::clone(progress),
+                cited: Arc::clone(&self.cited),
+                changed: Arc::clone(&self.changed),
+            };
+            AbortOnDropHandle::new(tokio::spawn(ingest.run()))
         };
+        let KnowledgeSourceSettings { domain, roots, folder, refresh, .. } = &self.settings;
+        let folders =
+            (!roots.is_empty()).then(|| FolderOrigin::new(roots.clone(), Arc::clone(folder)));
+        let addresses = self.ports.remote.clone().map(|remote| {
+            let clock = self.ports.clock.clone();
+            AddressOrigin::new(domain.clone(), remote, *refresh, clock)
+        });
         let tending = ingest::tend(Arc::clone(base), Arc::clone(&self.cited));
-        let tasks = [tokio::spawn(ingest.run()), tokio::spawn(tending)];
+        let tasks = [
+            folders.map(|folders| spawn(DocumentOrigin::Folders(folders), &self.progress)),
+            addresses.map(|own| spawn(DocumentOrigin::Addresses(own), &self.fetching)),
+            Some(AbortOnDropHandle::new(tokio::spawn(tending))),
+        ];
         let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        *background = Some(tasks.map(AbortOnDropHandle::new));
+        *background = Some(tasks);
     }
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
@@ -133,7 +161,7 @@ impl KnowledgeSource {
             base,
             access: Access::new(&self.settings.domain, &context.nested),
             cited: Arc::clone(&self.cited),
-            progress: Arc::clone(&self.progress),
+            progress: [&self.progress, &self.fetching].map(Arc::clone),
             encoder: self.ports.encoder.clone(),
         };
         let work: Box<dyn FnOnce() -> DeskResult + Send> = match (target.kind, &*target.name) {
