@@ -10,9 +10,11 @@ mod desk;
 mod hub;
 mod ingest;
 mod manifest;
+mod origin;
 mod place;
 mod progress;
 mod reader;
+mod remote;
 mod shown;
 mod verdict;
 mod watch;
@@ -20,6 +22,7 @@ mod watch;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -35,12 +38,13 @@ use cited::CitedVersions;
 use desk::{Desk, DeskResult, unavailable};
 pub use hub::KnowledgeHub;
 use ingest::Ingest;
-pub use ingest::read_files;
+pub use ingest::{count_unread, read_documents};
+use origin::origins;
 pub use place::place_words;
 pub use progress::IngestProgress;
 pub use reader::{DocumentReader, ReadDocument, UnreadDocument};
+pub use remote::{FetchedDocument, RemoteDocuments, UnfetchedDocument};
 pub use verdict::verdict_words;
-use watch::FileWatch;
 
 /// Whether everybody may see the resource with this URI of the source.
 pub type SeenByAll = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -58,6 +62,8 @@ pub struct KnowledgeSourceSettings {
     pub state: PathBuf,
     /// What is kept of documents that changed or are gone.
     pub past: PastLimits,
+    /// How often documents are looked at that have to be fetched.
+    pub refresh: Duration,
     /// Which documents may stand in what everybody is told of the source.
     pub seen_by_all: SeenByAll,
 }
@@ -66,6 +72,8 @@ pub struct KnowledgeSourceSettings {
 #[derive(Clone)]
 pub struct KnowledgePorts {
     pub reader: Arc<dyn DocumentReader>,
+    /// The documents that are not on the disk.
+    pub remote: Option<Arc<dyn RemoteDocuments>>,
     pub encoder: EncoderInForce,
     pub clock: Arc<dyn Clock>,
 }
@@ -77,12 +85,17 @@ pub struct KnowledgeSource {
     base: OnceCell<Arc<KnowledgeBase>>,
     cited: Arc<CitedVersions>,
     progress: Arc<IngestProgress>,
+    /// The same of documents that are fetched.
+    fetching: Arc<IngestProgress>,
     /// As the base was described last.
     count: Mutex<Option<DocumentCount>>,
     changed: Arc<Notify>,
     /// What goes on beside the calls, once the base is open.
-    background: Mutex<Option<[AbortOnDropHandle<()>; 2]>>,
+    background: Mutex<Option<BackgroundTasks>>,
 }
+
+/// The tasks that read folders and addresses, and the one that tends the base.
+type BackgroundTasks = [Option<AbortOnDropHandle<()>>; 3];
 
 impl KnowledgeSource {
     pub const KIND: KindName = KindName::at("knowledge", &manifest::PLACE);
@@ -94,6 +107,7 @@ impl KnowledgeSource {
             base: OnceCell::new(),
             cited: Arc::new(CitedVersions::new()),
             progress: Arc::default(),
+            fetching: Arc::default(),
             count: Mutex::default(),
             changed: Arc::default(),
             background: Mutex::default(),
@@ -119,20 +133,29 @@ impl KnowledgeSource {
 
     /// Starts what goes on as long as the source is there.
     fn begin(&self, base: &Arc<KnowledgeBase>) {
-        self.progress.begin();
-        let ingest = Ingest {
-            settings: self.settings.clone(),
-            base: Arc::clone(base),
-            reader: Arc::clone(&self.ports.reader),
-            watch: Arc::new(FileWatch::new()),
-            progress: Arc::clone(&self.progress),
-            cited: Arc::clone(&self.cited),
-            changed: Arc::clone(&self.changed),
+        let spawn = |origin, progress: &Arc<IngestProgress>| {
+            progress.begin();
+            let ingest = Ingest {
+                settings: self.settings.clone(),
+                base: Arc::clone(base),
+                reader: Arc::clone(&self.ports.reader),
+                origin,
+                progress: Arc::clone(progress),
+                cited: Arc::clone(&self.cited),
+                changed: Arc::clone(&self.changed),
+            };
+            AbortOnDropHandle::new(tokio::spawn(ingest.run()))
         };
+        let remote = self.ports.remote.clone();
+        let [folders, addresses] = origins(&self.settings, remote, &self.ports.clock);
         let tending = ingest::tend(Arc::clone(base), Arc::clone(&self.cited));
-        let tasks = [tokio::spawn(ingest.run()), tokio::spawn(tending)];
+        let tasks = [
+            folders.map(|folders| spawn(folders, &self.progress)),
+            addresses.map(|addresses| spawn(addresses, &self.fetching)),
+            Some(AbortOnDropHandle::new(tokio::spawn(tending))),
+        ];
         let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        *background = Some(tasks.map(AbortOnDropHandle::new));
+        *background = Some(tasks);
     }
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
@@ -144,7 +167,7 @@ impl KnowledgeSource {
             base,
             access: Access::new(&self.settings.domain, &context.nested),
             cited: Arc::clone(&self.cited),
-            progress: Arc::clone(&self.progress),
+            progress: [&self.progress, &self.fetching].map(Arc::clone),
             encoder: (self.ports.encoder)(),
         };
         let work: Box<dyn FnOnce() -> DeskResult + Send> = match (target.kind, &*target.name) {

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gatefold_core::{Clock, Domain};
+use gatefold_egress::{Egress, Settings};
 use gatefold_knowledge::{
-    BaseSettings, DocumentReader, DocumentSummary, EncoderInForce, IngestProgress, KnowledgeBase,
-    KnowledgeError, KnowledgeSourceSettings, plan, read_files,
+    BaseSettings, DocumentSummary, IngestProgress, KnowledgeBase, KnowledgeError, KnowledgePorts,
+    KnowledgeSourceSettings, count_unread, read_documents,
 };
 use tokio::task::spawn_blocking;
 
@@ -34,10 +35,7 @@ pub struct ConfiguredBase {
     /// The source's name in the configuration.
     pub name: String,
     settings: KnowledgeSourceSettings,
-    reader: Arc<dyn DocumentReader>,
-    /// What encodes queries, so that searches rank as a gateway does.
-    encoder: EncoderInForce,
-    clock: Arc<dyn Clock>,
+    ports: KnowledgePorts,
 }
 
 /// What people should look at of a base's documents.
@@ -72,15 +70,21 @@ pub fn configured_bases(
 ) -> Vec<ConfiguredBase> {
     let workers = worker::pool(config, worker::this_program());
     let folder = folder_of(state_dir);
+    // So that searches rank as a gateway does.
     let encoder = QueryEncoder::opened_late(config.search.encoder.clone());
+    // Without one, addresses stay as they were fetched.
+    let egress = Egress::new(Settings::default()).ok();
     let base = |source: &SourceConfig| {
         let section = base_section(source.section.usable()?)?;
         Some(ConfiguredBase {
             name: source.origin.key.clone(),
             settings: section.settings(&source.domain, &folder, Arc::new(|_| true)),
-            reader: Arc::new(section.reader(&source.domain, workers.clone())),
-            encoder: Arc::clone(&encoder),
-            clock: Arc::clone(clock),
+            ports: KnowledgePorts {
+                reader: Arc::new(section.reader(&source.domain, workers.clone())),
+                remote: egress.as_ref().and_then(|egress| section.remote(egress)),
+                encoder: Arc::clone(&encoder),
+                clock: Arc::clone(clock),
+            },
         })
     };
     config.sources.iter().filter_map(base).collect()
@@ -147,8 +151,8 @@ impl ConfiguredBase {
         let folder = self.settings.state.clone();
         let settings = BaseSettings {
             past: self.settings.past,
-            encoder: Arc::clone(&self.encoder),
-            clock: self.clock.clone(),
+            encoder: Arc::clone(&self.ports.encoder),
+            clock: self.ports.clock.clone(),
         };
         let opened = spawn_blocking(move || {
             let failed = |source| KnowledgeError::Folder { path: folder.clone(), source };
@@ -164,7 +168,7 @@ impl ConfiguredBase {
         base: &Arc<KnowledgeBase>,
         progress: &Arc<IngestProgress>,
     ) -> Result<Option<UnreadFiles>, KnowledgeError> {
-        let read = read_files(&self.settings, base, &self.reader, progress).await;
+        let read = read_documents(&self.settings, &self.ports, base, progress).await;
         let (reason, is_busy) = match read {
             Ok(None) => return Ok(None),
             Ok(Some(reason)) => (reason, false),
@@ -213,12 +217,7 @@ impl ConfiguredBase {
 
     /// How many files differ from what the base says.
     pub async fn count_unread(&self, base: &Arc<KnowledgeBase>) -> Result<usize, KnowledgeError> {
-        let (folder, base) = (Arc::clone(&self.settings.folder), Arc::clone(base));
-        let counted = spawn_blocking(move || {
-            let changes = plan(folder.list(), &base.documents()?);
-            Ok(changes.changed.len() + changes.removed.len())
-        });
-        joined(counted.await)
+        count_unread(&self.settings, &self.ports, base).await
     }
 }
 

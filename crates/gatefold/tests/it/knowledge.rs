@@ -22,7 +22,7 @@ const AGENTS: &str = "[agents.clerk]\nkb_ids = ['handbook', 'press']\n\
     [agents.finder]\nkb_ids = ['handbook']\ngrounding = 'off'\n\
     [agents.writer]\ndescription = 'Writes'\n";
 
-fn put(scratch: &Scratch, path: &str, bytes: &[u8]) {
+pub(crate) fn put(scratch: &Scratch, path: &str, bytes: &[u8]) {
     let path = scratch.path().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -50,7 +50,11 @@ async fn app(scratch: &Scratch) -> App {
     app
 }
 
-async fn make(app: &App, who: &Principal, operation: Operation) -> Result<Value, String> {
+pub(crate) async fn make(
+    app: &App,
+    who: &Principal,
+    operation: Operation,
+) -> Result<Value, String> {
     let turn = app.dispatcher().pin(Arc::new(who.clone()));
     match turn.call(operation, None, Caller::silent()).await {
         Ok(Outcome::Done(payload)) => Ok(serde_json::from_str(payload.json.get()).unwrap()),
@@ -59,7 +63,12 @@ async fn make(app: &App, who: &Principal, operation: Operation) -> Result<Value,
     }
 }
 
-async fn call(app: &App, who: &Principal, tool: &str, arguments: Value) -> Result<Value, String> {
+pub(crate) async fn call(
+    app: &App,
+    who: &Principal,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, String> {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
     make(app, who, Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments }).await
 }

@@ -1,25 +1,29 @@
 //! Knowledge bases.
 
+mod places;
 mod section;
 
 use std::any::Any;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use gatefold_catalog::KindName;
 use gatefold_config::schemas::or_reference;
-use gatefold_config::{Count, Field, FilePath, HandRead, LimitedItems, Size, Table, Text, Time};
+use gatefold_config::{
+    Count, FilePath, HandRead, LimitedItems, Size, Table, Text, Time, duration_text,
+};
 use gatefold_knowledge::{
     Folder, KnowledgeError, KnowledgeSource, PAST_BYTES, PAST_TIME, PAST_VERSIONS, PastLimits,
 };
-use gatefold_located::Value;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use super::{ConnectionMethod, KindSection, SourceKind};
+use super::{AllowPrivate, ConnectionMethod, KindSection, SourceKind};
 use crate::config::SourceSection;
 use crate::config::key::{Key, keys_of};
 
+use places::DocumentPlaces;
 use section::KnowledgeSection;
 
 /// The kind of sources that are knowledge bases.
@@ -29,6 +33,10 @@ pub struct KnowledgeKind;
 /// The longest title, in bytes.
 const MAX_TITLE: usize = 200;
 
+/// How often addresses are looked at if nothing says so, and at most.
+const REFRESH: Duration = Duration::from_hours(1);
+const MIN_REFRESH: Duration = Duration::from_mins(1);
+
 impl KnowledgeKind {
     pub const NAME: KindName = KnowledgeSource::KIND;
 
@@ -36,6 +44,9 @@ impl KnowledgeKind {
     pub fn at(path: &Path) -> SourceSection {
         KnowledgeSection {
             roots: vec![path.to_owned()],
+            addresses: Vec::new(),
+            refresh: REFRESH,
+            private: AllowPrivate::default(),
             include: Vec::new(),
             exclude: Vec::new(),
             title: None,
@@ -60,7 +71,7 @@ impl SourceKind for KnowledgeKind {
     }
 
     fn details(&self) -> &'static str {
-        "A knowledge base is made of documents on the disk (`knowledge`)."
+        "A knowledge base is made of documents on the disk or at addresses (`knowledge`)."
     }
 
     fn ways(&self) -> &'static [ConnectionMethod] {
@@ -79,8 +90,10 @@ impl SourceKind for KnowledgeKind {
     fn read(&self, table: &mut Table<'_>) -> Option<Arc<dyn KindSection>> {
         let keys: KnowledgeKeys = table.read()?;
         let past = keys.past();
-        let KnowledgeKeys { include, exclude, title, .. } = keys;
-        let roots = roots(&table.field("knowledge")?)?;
+        let KnowledgeKeys { include, exclude, title, refresh, allow_private, .. } = keys;
+        let places = places::read(&table.field("knowledge")?, &table.keyring_secrets())?;
+        let refresh = refresh.map_or(REFRESH, Duration::from);
+        check_fetching(table, &places, refresh);
         let title = title.map(|title| title.0.trim().to_owned()).filter(|title| !title.is_empty());
         if let Some(field) = table.peek("title")
             && title.as_ref().is_some_and(|title| title.len() > MAX_TITLE)
@@ -90,8 +103,17 @@ impl SourceKind for KnowledgeKind {
         let texts = |list: LimitedItems<Vec<Text>>| -> Vec<String> {
             list.0.into_iter().map(|text| text.0).collect()
         };
-        let (include, exclude) = (texts(include), texts(exclude));
-        let section = KnowledgeSection { roots, include, exclude, title, past };
+        let DocumentPlaces { roots, addresses } = places;
+        let section = KnowledgeSection {
+            roots,
+            addresses,
+            refresh,
+            private: allow_private,
+            include: texts(include),
+            exclude: texts(exclude),
+            title,
+            past,
+        };
         for (key, patterns) in [("include", &section.include), ("exclude", &section.exclude)] {
             let fault = Folder::new(&section.roots, patterns, &[]).err();
             if let (Some(KnowledgeError::Pattern(pattern)), Some(field)) = (fault, table.peek(key))
@@ -104,29 +126,42 @@ impl SourceKind for KnowledgeKind {
     }
 }
 
-/// One path, or a list of them.
-fn roots(field: &Field<'_>) -> Option<Vec<PathBuf>> {
-    if field.is_empty_list() {
-        field.fault("is empty", "name a folder or a file");
-        return None;
+/// Notes what is wrong with the keys that are about addresses.
+fn check_fetching(table: &Table<'_>, places: &DocumentPlaces, refresh: Duration) {
+    for key in ["refresh", "allow_private"] {
+        if let Some(field) = table.peek(key)
+            && places.addresses.is_empty()
+            && !field.is_as_written()
+        {
+            field.key_fault("is about addresses, and `knowledge` has none", "remove it");
+        }
     }
-    if let Value::List(_) = field.value() {
-        let paths: LimitedItems<Vec<FilePath>> = field.read()?;
-        return Some(paths.0.into_iter().map(|path| path.0).collect());
+    if let Some(field) = table.peek("refresh")
+        && refresh < MIN_REFRESH
+    {
+        let least = duration_text(MIN_REFRESH);
+        field.fault(format!("is less than {least}"), format!("write {least} or more"));
     }
-    field.read::<FilePath>().map(|path| vec![path.0])
 }
 
 #[derive(Deserialize, JsonSchema, Default)]
 #[serde(default)]
 struct KnowledgeKeys {
-    /// Folders and files whose documents are searched and quoted.
+    /// Folders, files and addresses whose documents are searched and quoted.
     ///
-    /// A path, or a list of paths. Read are Markdown, text, code, HTML, CSV, PDF, DOCX, PPTX, XLSX and EML. Links in a
-    /// folder are not followed, and hidden files are left out. Named `handbook`, the source has the tools
+    /// A path, an address with `https` or `http`, or a list of them. Read are Markdown, text, code, HTML, CSV, PDF, DOCX,
+    /// PPTX, XLSX and EML. Links in a folder are not followed, and hidden files are left out. An address is one document:
+    /// links in it are not followed either, and models see it. Named `handbook`, the source has the tools
     /// `handbook__kb_retrieve`, `handbook__grounded_retrieve` and three more.
-    #[schemars(schema_with = "paths_schema", extend("examples" = ["./handbook", ["./policies", "faq.md"]]))]
+    #[schemars(schema_with = "places_schema",
+        extend("examples" = ["./handbook", ["./policies", "https://example.com/faq.html"]]))]
     knowledge: HandRead<FilePath>,
+    /// How often the addresses are looked at for changes.
+    ///
+    /// At least a minute. Folders are watched and need none.
+    #[schemars(extend("default" = Time(REFRESH), "examples" = ["6h"]))]
+    refresh: Option<Time>,
+    allow_private: AllowPrivate,
     /// The names of the files to take, as patterns.
     ///
     /// `*` and `?` stay between slashes, `**` spans folders; a pattern without a slash is for the last part of a name.
@@ -167,11 +202,11 @@ impl KnowledgeKeys {
     }
 }
 
-fn paths_schema(generator: &mut SchemaGenerator) -> Schema {
-    let mut paths = generator.subschema_for::<LimitedItems<Vec<FilePath>>>();
-    paths.insert("minItems".to_owned(), 1.into());
+fn places_schema(generator: &mut SchemaGenerator) -> Schema {
+    let mut places = generator.subschema_for::<LimitedItems<Vec<FilePath>>>();
+    places.insert("minItems".to_owned(), 1.into());
     json_schema!({
-        "anyOf": [{ "type": "string", "pattern": or_reference(r"\S") }, paths],
-        "x-type": "path or list of paths",
+        "anyOf": [{ "type": "string", "pattern": or_reference(r"\S") }, places],
+        "x-type": "path, URL or list of them",
     })
 }
