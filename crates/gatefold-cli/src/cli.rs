@@ -24,6 +24,8 @@ mod failure;
 mod import;
 mod index;
 mod init;
+#[cfg(feature = "knowledge")]
+mod knowledge;
 mod log;
 mod logs;
 mod loopback;
@@ -139,6 +141,8 @@ async fn dispatch(
         Command::Eval(eval) => eval::run(eval, shared, environment, output).await,
         Command::Surface(it) => surface::run(it, shared, environment, output).await,
         Command::Skills(it) => skills::run(it, shared, environment, output),
+        #[cfg(feature = "knowledge")]
+        Command::Knowledge(it) => Box::pin(knowledge::run(it, shared, environment, output)).await,
         Command::Index(it) => index::run(it, shared, environment, output).await,
         Command::Chat(it) => Box::pin(chat::run(it, shared, environment, output)).await,
         Command::Models(it) => models::run(it, shared, environment, output).await,

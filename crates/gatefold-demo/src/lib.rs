@@ -1,11 +1,12 @@
-//! The demonstration's own sources: nine small domains that do real work in a scratch folder.
+//! The demonstration's own sources: ten small domains that do real work in a scratch folder.
 //!
 //! `gatefold demo` starts six as child processes over stdio, so visitors see what any MCP server
 //! would offer: files in a folder, an issue tracker, a contacts book, a calendar and units of
 //! measure in SQLite, and functions on text. The seventh, a shop, is an HTTP API that serves its own
 //! OpenAPI description. The eighth, the staff of a garden, is a SQLite file that the gateway itself
-//! reads. The ninth are skills: procedures of that garden, as files. A tool is a description, its arguments, its results, and mostly one SQL
-//! statement that gets the arguments as JSON; an operation of the API is a tool with a method and a
+//! reads. The ninth are skills: procedures of that garden, as files. The tenth is its handbook, documents
+//! that a knowledge base is made of. A tool is a description, its arguments, its results, and mostly one
+//! SQL statement that gets the arguments as JSON; an operation of the API is a tool with a method and a
 //! path. The data survives a restart, and the first start always creates the same data.
 //!
 //! The crate knows rmcp, HTTP and SQL. It must not know the gateway: no other Gatefold crate, no
@@ -20,11 +21,11 @@ mod database;
 mod error;
 mod fields;
 mod files;
+mod folders;
 mod issues;
 mod prompts;
 mod server;
 mod shop;
-mod skills;
 mod text;
 mod tool;
 mod units;
@@ -32,7 +33,7 @@ mod units;
 use std::path::{Path, PathBuf};
 
 use crate::database::Database;
-pub use crate::{api::DemoApi, error::DemoError, server::Server, skills::create_skills};
+pub use crate::{api::DemoApi, error::DemoError, folders::create_folder, server::Server};
 
 /// One of the demonstration's servers: a domain and its subject.
 #[derive(Debug)]
@@ -102,6 +103,14 @@ pub fn skill_folders() -> &'static [DemoServer] {
     &[DemoServer {
         name: "skills",
         description: "Procedures of the garden, step by step: faults, new colleagues.",
+    }]
+}
+
+/// The knowledge bases, behind the skills.
+pub fn knowledge_bases() -> &'static [DemoServer] {
+    &[DemoServer {
+        name: "handbook",
+        description: "The garden's handbook: visitors, leave, expenses, machines.",
     }]
 }
 

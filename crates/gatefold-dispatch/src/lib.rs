@@ -71,7 +71,8 @@ pub use results::{
 pub use runtime::{Runtime, Setup, SourceReport, SourceSetup, TurnHolder};
 pub use seal::SealKey;
 pub use source::{
-    CallContext, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus, SpokenWhere,
+    CallContext, DocumentCount, Manifests, Offer, Source, SourceLogLine, SourceState, SourceStatus,
+    SpokenWhere,
 };
 pub use stateless::{AdmittedCall, StatelessAdapter, StatelessSettings, StatelessSource};
 pub use threads::{NewThread, THREAD_TITLE, Thread, Threads};

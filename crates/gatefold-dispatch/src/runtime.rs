@@ -15,7 +15,7 @@ use crate::limits::bulkhead::Bulkhead;
 use crate::limits::circuit_breaker::{BreakerState, SourceBreakers};
 use crate::limits::room::{ResultPlaces, SourcePlaces};
 use crate::limits::traffic::Traffic;
-use crate::{IdentityScope, Limits, Offer, Source, SourceStatus, TrafficReport};
+use crate::{DocumentCount, IdentityScope, Limits, Offer, Source, SourceStatus, TrafficReport};
 
 /// A whole configuration: everything that a runtime is built from.
 pub struct Setup {
@@ -141,6 +141,8 @@ pub struct SourceReport {
     pub prompts: usize,
     /// Listed resources and resource templates.
     pub resources: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<DocumentCount>,
     /// Definitions that were repaired or left out, and other notes, one line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub alterations: Vec<String>,
@@ -357,6 +359,7 @@ fn report(slot: &Slot) -> SourceReport {
         tools: manifest.map_or(0, |m| m.tools().len()),
         prompts: manifest.map_or(0, |m| m.prompts().len()),
         resources: manifest.map_or(0, |m| m.resources().len() + m.templates().len()),
+        documents: source.documents(),
         alterations: manifest
             .map(|m| m.alterations().iter().map(ToString::to_string).collect())
             .unwrap_or_default(),

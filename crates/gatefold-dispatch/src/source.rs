@@ -56,6 +56,11 @@ pub trait Source: Send + Sync + 'static {
 
     fn status(&self) -> SourceStatus;
 
+    /// How many documents it has, if it is made of documents and has counted them.
+    fn documents(&self) -> Option<DocumentCount> {
+        None
+    }
+
     /// What the source answered last to this identity instead of its list or a session, if it
     /// answered.
     fn answer_fault(&self, identity: &UpstreamIdentity) -> Option<AnswerFault> {
@@ -112,6 +117,14 @@ pub trait Source: Send + Sync + 'static {
 
     /// Closes connections and processes. The source is not invoked afterwards.
     fn close(self: Arc<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// The documents of a source, for people and probes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct DocumentCount {
+    pub total: usize,
+    /// Those that gave no text, such as encrypted ones.
+    pub without_text: usize,
 }
 
 /// A line that a source said besides its answers. Secrets that the source was given are masked in

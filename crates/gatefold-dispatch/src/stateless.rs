@@ -21,7 +21,10 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{CallContext, CredentialError, Manifests, Offer, Source, SourceState, SourceStatus};
+use crate::{
+    CallContext, CredentialError, DocumentCount, Manifests, Offer, Source, SourceState,
+    SourceStatus,
+};
 
 /// The most identities whose offers one source remembers. A further one replaces the least recently
 /// used one, which has to be asked about again.
@@ -89,6 +92,11 @@ pub trait StatelessSource: Send + Sync + 'static {
     fn trusts(&self, known: &Manifest) -> bool {
         let _ = known;
         false
+    }
+
+    /// How many documents it has: see [`Source::documents`].
+    fn documents(&self) -> Option<DocumentCount> {
+        None
     }
 
     /// Whether it can tell that what it offers may have changed. If so, it is asked to describe itself
@@ -403,6 +411,10 @@ impl<S: StatelessSource> Source for StatelessAdapter<S> {
 
     fn status(&self) -> SourceStatus {
         self.status().clone()
+    }
+
+    fn documents(&self) -> Option<DocumentCount> {
+        self.inner.documents()
     }
 
     fn refresh(self: Arc<Self>) -> BoxFuture<'static, Result<(), CallError>> {

@@ -1,7 +1,7 @@
 //! Encodes passages in the background and requests at once.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -30,14 +30,20 @@ const NICENESS: i32 = 10;
 
 /// What an embedder needs from a model; tests bring their own.
 trait Encode: Send + Sync {
-    fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError>;
+    fn passage(&self, threads: &Threads, text: &str, tokens: usize)
+    -> Result<Vector, EncoderError>;
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError>;
     fn rest(&self, unused: Duration) -> Duration;
 }
 
 impl Encode for Model {
-    fn passage(&self, threads: &Threads, text: &str) -> Result<Vector, EncoderError> {
-        self.encode_on(threads, text, PASSAGE_TOKENS)
+    fn passage(
+        &self,
+        threads: &Threads,
+        text: &str,
+        tokens: usize,
+    ) -> Result<Vector, EncoderError> {
+        self.encode_on(threads, text, tokens)
     }
 
     fn request(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
@@ -56,6 +62,8 @@ pub struct Embedder {
     shared: Arc<EmbedderState>,
     /// `None` where the system could not start a thread.
     thread: Option<JoinHandle<()>>,
+    /// For passages that are kept elsewhere: a thread of low priority too.
+    elsewhere: OnceLock<Threads>,
 }
 
 /// How far the background has come with the texts last asked for.
@@ -114,7 +122,7 @@ impl Embedder {
         let thread = thread.inspect_err(|error| {
             tracing::error!(%error, "no thread could be started for embedding; passages get no vectors");
         });
-        Self { shared, thread: thread.ok() }
+        Self { shared, thread: thread.ok(), elsewhere: OnceLock::new() }
     }
 
     /// Replaces the set of texts to encode; those already in the cache are done. Texts that failed
@@ -212,6 +220,16 @@ impl Embedder {
         Pause::begin(&self.shared)
     }
 
+    /// The vector of a passage that is kept elsewhere, cut at `tokens` tokens. Nobody waits for it: requests
+    /// that are being encoded go first, and other work of the machine does.
+    pub fn passage(&self, text: &str, tokens: usize) -> Result<Vector, EncoderError> {
+        let is_asked = |work: &mut PendingTexts| work.requests > 0;
+        let waited = self.shared.changed.wait_timeout_while(self.shared.work(), GIVE_WAY, is_asked);
+        drop(waited);
+        let threads = self.elsewhere.get_or_init(|| Threads::start_with(step_back));
+        self.shared.model.passage(threads, text, tokens)
+    }
+
     /// The vector of a request, cut at `tokens` tokens; from memory if it was requested recently.
     /// It does not wait for passages.
     pub fn request(&self, text: &str, tokens: usize) -> Result<Arc<Vector>, EncoderError> {
@@ -259,7 +277,7 @@ impl EmbedderState {
     fn run(&self, rest: Duration) {
         let threads = Threads::start_with(step_back);
         while let Some((key, text)) = self.next(rest) {
-            let vector = self.model.passage(&threads, &text);
+            let vector = self.model.passage(&threads, &text, PASSAGE_TOKENS);
             let is_embedded = match vector {
                 Ok(vector) => {
                     let mut vectors = self.cache.write().unwrap_or_else(PoisonError::into_inner);

@@ -16,12 +16,14 @@ use crate::storage::rows::{self, FileFacts};
 use crate::storage::{self, BaseCounts, DocumentSummary, Storage};
 
 mod batch;
+mod disk;
 mod encoding;
 mod repair;
 mod search;
 mod texts;
 
-pub use encoding::{SentenceEncoder, TextKind, similarities};
+pub use disk::DiskUse;
+pub use encoding::{EncoderInForce, SentenceEncoder, TextKind, similarities};
 pub use search::{Found, Query};
 
 use batch::BatchWriter;
@@ -33,13 +35,17 @@ use texts::TextCache;
 pub struct BaseSettings {
     pub past: PastLimits,
     /// What re-scores the chunks that a search finds.
-    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    pub encoder: EncoderInForce,
     pub clock: Arc<dyn Clock>,
 }
 
 impl Default for BaseSettings {
     fn default() -> Self {
-        Self { past: PastLimits::default(), encoder: None, clock: Arc::new(SystemClock) }
+        Self {
+            past: PastLimits::default(),
+            encoder: Arc::new(|| None),
+            clock: Arc::new(SystemClock),
+        }
     }
 }
 
@@ -146,6 +152,14 @@ impl KnowledgeBase {
         self.index.reload()
     }
 
+    /// Deletes a base with all that it keeps, unless another process writes to it.
+    pub fn delete(folder: &Path) -> Result<(), KnowledgeError> {
+        let base = Self::open(folder, BaseSettings::default())?;
+        base.writer().begin(&base.index)?;
+        let failed = |source| KnowledgeError::Folder { path: folder.to_owned(), source };
+        fs::remove_dir_all(folder).map_err(failed)
+    }
+
     /// All documents, by name.
     pub fn documents(&self) -> Result<Vec<DocumentSummary>, KnowledgeError> {
         self.storage.read(storage::summaries)
@@ -227,16 +241,13 @@ impl KnowledgeBase {
         self.settings.clock.now()
     }
 
-    /// Brings storage, index and encoder in line after opening.
+    /// Brings storage and index in line after opening.
     fn align(&self) -> Result<(), KnowledgeError> {
         let mut writer = self.writer();
         match writer.align(&self.index) {
             // The process that writes brings them in line.
             Err(KnowledgeError::Busy) => {}
             aligned => aligned?,
-        }
-        if let Some(encoder) = &self.settings.encoder {
-            writer.set_encoder(encoder.name())?;
         }
         drop(writer);
         self.index.reload()

@@ -5,6 +5,7 @@ use std::ops::Range;
 use gatefold_documents::{Block, BlockKind, Document, Place};
 
 use crate::limits::{CHUNK, HEADING, PATH_HEADING, PATH_HEADINGS, TABLE_HEAD};
+use crate::sentences::marker_length;
 
 /// A part of a document that is found as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,13 +246,19 @@ fn cut_end(text: &str, rest: &Range<usize>, target: usize, kind: BlockKind) -> u
     let earliest = text.floor_char_boundary(rest.start + goal / 2);
     let window = &text[earliest..latest];
     let near_goal = |at: &usize| at.abs_diff(rest.start + goal);
-    let of_lines = matches!(kind, BlockKind::Table | BlockKind::Code | BlockKind::List);
-    let line_end =
-        || window.match_indices('\n').map(|(at, _)| earliest + at + 1).min_by_key(near_goal);
+    let line_ends = || window.match_indices('\n').map(|(at, _)| earliest + at + 1);
+    let line_end = || line_ends().min_by_key(near_goal);
     let sentence_end = || sentence_ends(window).map(|at| earliest + at).min_by_key(near_goal);
+    let is_item = |at: &usize| marker_length(text[*at..rest.end].trim_start()) > 0;
+    let item_end = || line_ends().filter(is_item).min_by_key(near_goal);
     let blank = || window.rfind(char::is_whitespace).map(|at| earliest + at + 1);
-    let end = if of_lines { line_end() } else { sentence_end().or_else(line_end) };
-    let end = end.or_else(blank).unwrap_or(latest);
+    let end = match kind {
+        BlockKind::Table | BlockKind::Code => None,
+        // The lines of an item may be those of one sentence.
+        BlockKind::List => item_end().or_else(sentence_end),
+        _ => sentence_end(),
+    };
+    let end = end.or_else(line_end).or_else(blank).unwrap_or(latest);
     // A character is at most four bytes, so the first boundary after the start is before `latest`.
     text.ceil_char_boundary(end.max(rest.start + 1))
 }
@@ -352,6 +359,23 @@ mod tests {
         assert!((3..=6).contains(&chunks.len()), "{}", chunks.len());
         for text in texts(&document, &chunks) {
             assert!(text.starts_with("Here") && text.ends_with("text."), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_list_is_cut_between_its_items() {
+        let item = "- An item whose sentence goes on\n  in the next line, as that of the others.\n";
+        let whole = document(&[(BlockKind::List, &item.repeat(40))]);
+        let chunks_of_items = chunks(&whole);
+        assert!(chunks_of_items.len() > 2);
+        for text in texts(&whole, &chunks_of_items) {
+            assert!(text.starts_with("- An") && text.ends_with("others."), "{text}");
+        }
+        // One item that is longer than a chunk ends where its sentences do.
+        let sentence = "A sentence\n  of two lines stands here. ";
+        let long = document(&[(BlockKind::List, &format!("- {}", sentence.repeat(60)))]);
+        for text in texts(&long, &chunks(&long)) {
+            assert!(text.ends_with("here."), "{text}");
         }
     }
 

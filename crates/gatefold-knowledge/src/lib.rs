@@ -9,7 +9,8 @@
 //! The API blocks: call it on threads that may wait. Only `source` knows calls and an async runtime: there a base
 //! is a source ([`KnowledgeSource`]), and so are the tools for all bases at once ([`KnowledgeHub`]). This crate
 //! must not know the configuration, MCP, the exchange, the store of the gateway or the network, and it reads no
-//! document's format: `gatefold-documents` does, in a worker behind [`DocumentReader`].
+//! document's format: `gatefold-documents` does, in a worker behind [`DocumentReader`]. What is not on the disk is
+//! fetched behind [`RemoteDocuments`].
 
 mod base;
 mod checking;
@@ -25,13 +26,15 @@ mod layout;
 mod limits;
 mod passage;
 pub mod ranking;
+mod readable;
 mod sentences;
 mod source;
 mod storage;
 mod words;
 
 pub use base::{
-    BaseSettings, Found, KnowledgeBase, NewDocument, Query, SentenceEncoder, TextKind, similarities,
+    BaseSettings, DiskUse, EncoderInForce, Found, KnowledgeBase, NewDocument, Query,
+    SentenceEncoder, TextKind, similarities,
 };
 pub use checking::{
     CheckedAnswer, CheckedQuote, CitableText, CitedText, CitedTexts, FoundQuote, MAX_ANSWER,
@@ -49,10 +52,12 @@ pub use limits::{
     PASSAGES_PER_DOCUMENT, PAST_BYTES, PAST_TIME, PAST_VERSIONS,
 };
 pub use passage::Passage;
+pub use readable::{ReadableBase, ReadableTexts};
 pub use sentences::sentences;
 pub use source::{
-    DocumentReader, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
-    ReadDocument, SeenByAll, UnreadDocument,
+    DocumentReader, FetchedDocument, IngestProgress, KnowledgeHub, KnowledgePorts, KnowledgeSource,
+    KnowledgeSourceSettings, ReadDocument, RemoteDocuments, SeenByAll, UnfetchedDocument,
+    UnreadDocument, count_unread, place_words, read_documents, verdict_words,
 };
 pub use storage::past::PastLimits;
 pub use storage::rows::FileFacts;

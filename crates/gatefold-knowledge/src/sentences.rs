@@ -89,7 +89,7 @@ fn units(text: &str, within: Range<usize>) -> Vec<Unit> {
 }
 
 /// The bytes of a marker of a heading, a list or a block quote, with the space after it.
-fn marker_length(line: &str) -> usize {
+pub(crate) fn marker_length(line: &str) -> usize {
     let marks = line.trim_start_matches(['#', '>', '-', '*', '+', '\u{2022}', '\u{b7}']);
     let digits = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let is_number = (1..=3).contains(&(line.len() - digits.len()));

@@ -10,33 +10,41 @@ mod desk;
 mod hub;
 mod ingest;
 mod manifest;
+mod origin;
 mod place;
 mod progress;
 mod reader;
+mod remote;
 mod shown;
+mod verdict;
 mod watch;
 
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::{KindName, Manifest};
 use gatefold_core::{BoxError, CallError, Clock, Domain, EntryKind, Payload};
-use gatefold_dispatch::{AdmittedCall, CallContext, StatelessSource};
+use gatefold_dispatch::{AdmittedCall, CallContext, DocumentCount, StatelessSource};
 use tokio::sync::{Notify, OnceCell};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::{BaseSettings, Folder, KnowledgeBase, KnowledgeError, SentenceEncoder};
+use crate::{BaseSettings, EncoderInForce, Folder, KnowledgeBase, KnowledgeError, PastLimits};
 use access::Access;
 use cited::CitedVersions;
 use desk::{Desk, DeskResult, unavailable};
 pub use hub::KnowledgeHub;
 use ingest::Ingest;
-use progress::Progress;
+pub use ingest::{count_unread, read_documents};
+use origin::origins;
+pub use place::place_words;
+pub use progress::IngestProgress;
 pub use reader::{DocumentReader, ReadDocument, UnreadDocument};
-use watch::FileWatch;
+pub use remote::{FetchedDocument, RemoteDocuments, UnfetchedDocument};
+pub use verdict::verdict_words;
 
 /// Whether everybody may see the resource with this URI of the source.
 pub type SeenByAll = Arc<dyn Fn(&str) -> bool + Send + Sync>;
@@ -52,6 +60,10 @@ pub struct KnowledgeSourceSettings {
     pub folder: Arc<Folder>,
     /// Where the base is kept.
     pub state: PathBuf,
+    /// What is kept of documents that changed or are gone.
+    pub past: PastLimits,
+    /// How often documents are looked at that have to be fetched.
+    pub refresh: Duration,
     /// Which documents may stand in what everybody is told of the source.
     pub seen_by_all: SeenByAll,
 }
@@ -60,7 +72,9 @@ pub struct KnowledgeSourceSettings {
 #[derive(Clone)]
 pub struct KnowledgePorts {
     pub reader: Arc<dyn DocumentReader>,
-    pub encoder: Option<Arc<dyn SentenceEncoder>>,
+    /// The documents that are not on the disk.
+    pub remote: Option<Arc<dyn RemoteDocuments>>,
+    pub encoder: EncoderInForce,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -70,11 +84,18 @@ pub struct KnowledgeSource {
     ports: KnowledgePorts,
     base: OnceCell<Arc<KnowledgeBase>>,
     cited: Arc<CitedVersions>,
-    progress: Arc<Progress>,
+    progress: Arc<IngestProgress>,
+    /// The same of documents that are fetched.
+    fetching: Arc<IngestProgress>,
+    /// As the base was described last.
+    count: Mutex<Option<DocumentCount>>,
     changed: Arc<Notify>,
     /// What goes on beside the calls, once the base is open.
-    background: Mutex<Option<[AbortOnDropHandle<()>; 2]>>,
+    background: Mutex<Option<BackgroundTasks>>,
 }
+
+/// The tasks that read folders and addresses, and the one that tends the base.
+type BackgroundTasks = [Option<AbortOnDropHandle<()>>; 3];
 
 impl KnowledgeSource {
     pub const KIND: KindName = KindName::at("knowledge", &manifest::PLACE);
@@ -86,6 +107,8 @@ impl KnowledgeSource {
             base: OnceCell::new(),
             cited: Arc::new(CitedVersions::new()),
             progress: Arc::default(),
+            fetching: Arc::default(),
+            count: Mutex::default(),
             changed: Arc::default(),
             background: Mutex::default(),
         }
@@ -96,9 +119,9 @@ impl KnowledgeSource {
         let base = self.base.get_or_try_init(|| async {
             let state = self.settings.state.clone();
             let settings = BaseSettings {
-                encoder: self.ports.encoder.clone(),
+                past: self.settings.past,
+                encoder: Arc::clone(&self.ports.encoder),
                 clock: self.ports.clock.clone(),
-                ..BaseSettings::default()
             };
             let base = on_disk(move || KnowledgeBase::open(&state, settings)).await?;
             let base = Arc::new(base);
@@ -110,31 +133,42 @@ impl KnowledgeSource {
 
     /// Starts what goes on as long as the source is there.
     fn begin(&self, base: &Arc<KnowledgeBase>) {
-        let ingest = Ingest {
-            settings: self.settings.clone(),
-            base: Arc::clone(base),
-            reader: Arc::clone(&self.ports.reader),
-            watch: Arc::new(FileWatch::new()),
-            progress: Arc::clone(&self.progress),
-            cited: Arc::clone(&self.cited),
-            changed: Arc::clone(&self.changed),
+        let spawn = |origin, progress: &Arc<IngestProgress>| {
+            progress.begin();
+            let ingest = Ingest {
+                settings: self.settings.clone(),
+                base: Arc::clone(base),
+                reader: Arc::clone(&self.ports.reader),
+                origin,
+                progress: Arc::clone(progress),
+                cited: Arc::clone(&self.cited),
+                changed: Arc::clone(&self.changed),
+            };
+            AbortOnDropHandle::new(tokio::spawn(ingest.run()))
         };
+        let remote = self.ports.remote.clone();
+        let [folders, addresses] = origins(&self.settings, remote, &self.ports.clock);
         let tending = ingest::tend(Arc::clone(base), Arc::clone(&self.cited));
-        let tasks = [tokio::spawn(ingest.run()), tokio::spawn(tending)];
+        let tasks = [
+            folders.map(|folders| spawn(folders, &self.progress)),
+            addresses.map(|addresses| spawn(addresses, &self.fetching)),
+            Some(AbortOnDropHandle::new(tokio::spawn(tending))),
+        ];
         let mut background = self.background.lock().unwrap_or_else(PoisonError::into_inner);
-        *background = Some(tasks.map(AbortOnDropHandle::new));
+        *background = Some(tasks);
     }
 
     async fn answer(&self, call: AdmittedCall, context: CallContext) -> Result<Payload, CallError> {
         let target = Arc::clone(call.target());
         let base = self.base().await.map_err(|error| unavailable(&target.domain, error))?;
+        self.progress.await_first_look().await;
         let desk = Desk {
             domain: self.settings.domain.clone(),
             base,
             access: Access::new(&self.settings.domain, &context.nested),
             cited: Arc::clone(&self.cited),
-            progress: Arc::clone(&self.progress),
-            encoder: self.ports.encoder.clone(),
+            progress: [&self.progress, &self.fetching].map(Arc::clone),
+            encoder: (self.ports.encoder)(),
         };
         let work: Box<dyn FnOnce() -> DeskResult + Send> = match (target.kind, &*target.name) {
             (EntryKind::Tool, manifest::KB_RETRIEVE) => {
@@ -173,9 +207,23 @@ impl KnowledgeSource {
         let (settings, clock) = (self.settings.clone(), self.ports.clock.clone());
         let manifest = on_disk(move || {
             let documents = base.documents()?;
-            Ok::<_, KnowledgeError>(manifest::of_base(&settings, &documents, clock.now()))
+            let without_text = documents.iter().filter(|own| own.version.is_none()).count();
+            let count = DocumentCount { total: documents.len(), without_text };
+            let manifest = manifest::of_base(&settings, &documents, clock.now());
+            Ok::<_, KnowledgeError>((manifest, count))
         });
-        Ok(manifest.await?)
+        let (manifest, count) = manifest.await?;
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner) = Some(count);
+        Ok(manifest)
+    }
+}
+
+impl Drop for KnowledgeSource {
+    fn drop(&mut self) {
+        // A command that cites something is over before the base is told of it otherwise.
+        if let Some(base) = self.base.get() {
+            self.cited.flush(base);
+        }
     }
 }
 
@@ -198,6 +246,10 @@ impl StatelessSource for KnowledgeSource {
         context: CallContext,
     ) -> BoxFuture<'_, Result<Payload, CallError>> {
         self.answer(call, context).boxed()
+    }
+
+    fn documents(&self) -> Option<DocumentCount> {
+        *self.count.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tells_changes(&self) -> bool {

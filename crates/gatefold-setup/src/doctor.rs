@@ -8,6 +8,8 @@ mod clients;
 mod configuration;
 mod connections;
 mod disk;
+#[cfg(feature = "knowledge")]
+mod documents;
 mod encoder;
 mod issuers;
 mod port;
@@ -221,6 +223,10 @@ pub async fn examine(subject: &ExamineOptions, environment: &Environment) -> Dia
         let state_dir = state_dir.filter(|_| store_works);
         let beforehand = connections::KnownFacts { found: &sources, texts: texts.as_ref() };
         let limit = subject.connect_limit;
+        #[cfg(feature = "knowledge")]
+        if let Some(state_dir) = &state_dir {
+            findings.extend(documents::look(&config, state_dir, limit).await);
+        }
         let connected =
             connections::look(config, state_dir.as_deref(), &beforehand, limit, environment).await;
         sources.extend(connected);

@@ -16,6 +16,7 @@ mod lines;
 mod new_api;
 mod new_builtin;
 mod new_database;
+mod new_knowledge;
 mod new_skills;
 mod overlap;
 pub mod programs;
@@ -40,6 +41,7 @@ pub use import::{
 pub use new_api::{NewApi, NewAuth};
 pub use new_builtin::NewBuiltin;
 pub use new_database::NewDatabase;
+pub use new_knowledge::NewKnowledge;
 pub use new_skills::NewSkills;
 pub use overlap::{
     KeepReason, KeptServer, ServedSources, ServerOverlap, SourceReach, overlap, source_reach,

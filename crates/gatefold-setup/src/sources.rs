@@ -18,6 +18,7 @@ use super::import::{connection_as_written, secrets_in};
 use super::new_api::NewApi;
 use super::new_builtin::NewBuiltin;
 use super::new_database::NewDatabase;
+use super::new_knowledge::NewKnowledge;
 use super::new_skills::NewSkills;
 use super::rendered::{HEAD, Members};
 use super::secrecy::{self, SecretStyle};
@@ -47,6 +48,7 @@ pub enum NewConnection {
     Database(NewDatabase),
     Builtin(NewBuiltin),
     Skills(NewSkills),
+    Knowledge(NewKnowledge),
 }
 
 /// Whether a source is to be served.
@@ -131,7 +133,9 @@ pub fn plain_secrets(source: &NewSource) -> Vec<String> {
         NewConnection::Mcp(connection) => connection.clone(),
         NewConnection::Api(api) => api.as_server(),
         NewConnection::Database(database) => database.as_server(),
-        NewConnection::Builtin(_) | NewConnection::Skills(_) => return names,
+        NewConnection::Builtin(_) | NewConnection::Skills(_) | NewConnection::Knowledge(_) => {
+            return names;
+        }
     };
     secrecy::take_out(&mut bare, &source.name, |name, _| {
         let reference = SecretStyle::Keyring.reference(&name);
@@ -219,6 +223,7 @@ fn members(source: &NewSource) -> Members {
         NewConnection::Database(database) => database.members(),
         NewConnection::Builtin(builtin) => builtin.members(),
         NewConnection::Skills(skills) => skills.members(),
+        NewConnection::Knowledge(knowledge) => knowledge.members(),
     };
     if let Some(description) = &source.description {
         members.put_description(description);

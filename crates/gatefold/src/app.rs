@@ -438,6 +438,8 @@ impl App {
             needs_restart: restart::needed(&old.config, &config),
         };
         let encoder = self.encoder_of(&config, old.encoder.as_ref());
+        #[cfg(feature = "knowledge")]
+        self.factory.set_encoder(encoder.clone());
         let texts = LoadedTexts::of(&config).await;
         let clients = config.clients.clone();
         let clients = ClientProfiles::new(clients, self.exchange.disclosures())?;

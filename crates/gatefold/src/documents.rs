@@ -1,6 +1,8 @@
 //! The text of documents that people give, and of those of knowledge bases, read in a worker.
 
 #[cfg(feature = "knowledge")]
+mod fetched;
+#[cfg(feature = "knowledge")]
 mod whole;
 
 use std::time::{Duration, Instant};
@@ -8,6 +10,8 @@ use std::time::{Duration, Instant};
 use gatefold_documents::{Hints, READING_TIME, read_document};
 use gatefold_worker::{Conversation, Job, Message, Task, WorkerError, WorkerPool};
 
+#[cfg(feature = "knowledge")]
+pub(crate) use fetched::AddressDocuments;
 #[cfg(feature = "knowledge")]
 pub(crate) use whole::{WHOLE_DOCUMENT_TASK, WorkerDocumentReader};
 

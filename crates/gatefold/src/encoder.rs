@@ -1,8 +1,16 @@
 //! The sentence encoder of a configuration, as searches use it.
 
+#[cfg(feature = "knowledge")]
+mod passages;
+#[cfg(feature = "knowledge")]
+mod queries;
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "knowledge")]
+pub(crate) use queries::QueryEncoder;
 
 use gatefold_catalog::Encoder;
 use gatefold_encoder::{
@@ -28,7 +36,7 @@ pub struct EncoderTier {
     model: ModelPlace,
     vectors: PathBuf,
     /// `None` inside if it could not be opened, which was logged.
-    opened: OnceLock<Option<OpenEncoder>>,
+    opened: OnceLock<Option<Arc<OpenEncoder>>>,
     /// What it was last given to read before it is opened: at most [`CACHED_VECTORS`], since no
     /// more would be kept.
     passages: Mutex<Option<Vec<Arc<str>>>>,
@@ -36,6 +44,8 @@ pub struct EncoderTier {
 
 #[derive(Debug)]
 struct OpenEncoder {
+    /// Which model it is.
+    digest: String,
     tools: Embedder,
     /// Its vectors stay in memory: past requests can be erased, and a vector on disk would reveal
     /// them.
@@ -98,8 +108,8 @@ impl EncoderTier {
         self.opened().is_none_or(|opened| opened.tools.wait(limit) || opened.tools.is_idle())
     }
 
-    fn opened(&self) -> Option<&OpenEncoder> {
-        let opened = self.opened.get_or_init(|| self.open().inspect_err(log).ok());
+    fn opened(&self) -> Option<&Arc<OpenEncoder>> {
+        let opened = self.opened.get_or_init(|| self.open().inspect_err(log).ok().map(Arc::new));
         if let Some(opened) = opened {
             let mut waiting = self.passages();
             if let Some(passages) = waiting.take() {
@@ -118,7 +128,8 @@ impl EncoderTier {
         });
         let past =
             Embedder::start(Arc::clone(&model), VectorCache::in_memory(&model, PAST_REQUESTS));
-        Ok(OpenEncoder { tools: Embedder::start(model, vectors), past })
+        let digest = model.digest().to_owned();
+        Ok(OpenEncoder { digest, tools: Embedder::start(model, vectors), past })
     }
 
     fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {

@@ -10,6 +10,8 @@
 //! [`Environment`] reads the process's environment.
 
 mod app;
+#[cfg(feature = "knowledge")]
+mod bases;
 pub mod config;
 mod documents;
 mod encoder;
@@ -31,6 +33,8 @@ pub use app::{
     WatchError, build, cancel_run, container_leftovers, examine_issuers, examine_tls,
     owner_of_runs, status_routes,
 };
+#[cfg(feature = "knowledge")]
+pub use bases::{BaseFindings, ConfiguredBase, UnreadFiles, configured_bases, unnamed_bases};
 pub use documents::{DocumentError, ReadDocument};
 pub use encoder::EncoderTier;
 pub use environment::Environment;

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gatefold_worker::Task;
 pub use gatefold_worker::WorkerProgram;
+use gatefold_worker::{Task, WorkerPool, WorkerSettings};
+
+use crate::config::Config;
 
 /// All that a worker can do.
 pub const TASKS: &[Task] = &[
@@ -29,4 +31,12 @@ pub fn run_if_asked() {
 /// This program, if it can be a worker.
 pub(crate) fn this_program() -> Option<WorkerProgram> {
     CAN_BE_WORKER.load(Ordering::Acquire).then(WorkerProgram::this)?.ok()
+}
+
+/// Workers under the limits of a configuration.
+pub(crate) fn pool(config: &Config, program: Option<WorkerProgram>) -> WorkerPool {
+    WorkerPool::new(WorkerSettings {
+        memory: config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
+        ..WorkerSettings::new(program)
+    })
 }

@@ -14,6 +14,8 @@ use serde::Serialize;
 use tokio::time::Instant;
 
 use super::arguments::{Check, SharedOptions};
+#[cfg(feature = "knowledge")]
+use super::knowledge;
 use super::output::{Output, Style};
 use super::progress::Progress;
 use super::table::{Table, grouped, number_of};
@@ -64,10 +66,16 @@ pub(super) async fn run(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     stop::unless_stopped(async {
+        // Their documents are read before, so that what they offer is whole.
+        #[cfg(feature = "knowledge")]
+        let of_bases = knowledge::read_all(shared, environment, output).await;
+        #[cfg(not(feature = "knowledge"))]
+        let of_bases = Vec::<String>::new();
         let app = session::open(shared, environment).await?.app;
         let connected = app.connect(&Progress::new(output, "connecting")).await;
         let is_of_clients = !shared.mcp_config.is_empty();
-        let findings = findings(&app, connected, is_of_clients).await?;
+        let mut findings = findings(&app, connected, is_of_clients).await?;
+        findings.warnings.extend(of_bases);
         app.close().await;
         if output.is_json() {
             output.json(&findings);
@@ -349,6 +357,7 @@ mod tests {
             tools: 14,
             prompts: 0,
             resources: 0,
+            documents: None,
             alterations: Vec::new(),
             calls_in_flight: 0,
             calls_waiting: 0,

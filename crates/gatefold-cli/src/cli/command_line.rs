@@ -19,6 +19,8 @@ use super::config::ConfigCommand;
 use super::eval::Eval;
 use super::index::Index;
 use super::init::Init;
+#[cfg(feature = "knowledge")]
+use super::knowledge::Knowledge;
 use super::logs::Logs;
 use super::model::Model;
 use super::models::Models;
@@ -169,6 +171,17 @@ pub(crate) enum Command {
     /// List, check and show the skills of folders that are sources
     #[command(subcommand, after_long_help = "Example:\n  gatefold skills check ./skills")]
     Skills(Skills),
+    /// List, check, search and tend knowledge bases, and check the quotes of an answer
+    ///
+    /// A command first reads the documents that are new or changed. Where a gateway runs, it reads them, and the
+    /// command works with what that one has read.
+    #[cfg(feature = "knowledge")]
+    #[command(
+        subcommand,
+        after_long_help = "Examples:\n  gatefold knowledge add ./handbook\n  \
+                           gatefold knowledge search how much may a hotel cost"
+    )]
+    Knowledge(Knowledge),
     /// Have a model write texts by which tools are found
     #[command(
         subcommand,
@@ -277,6 +290,8 @@ impl Command {
             Self::Models(models) => models.is_json(),
             Self::Model(model) => model.format().json,
             Self::Skills(skills) => skills.format().json,
+            #[cfg(feature = "knowledge")]
+            Self::Knowledge(knowledge) => knowledge.format().json,
             Self::Status(status) => status.format.json,
             Self::Token(tokens) => tokens.format().json,
             Self::User(users) => users.format().json,

@@ -1,5 +1,5 @@
-//! `gatefold demo`: six servers, an HTTP API, a database and a folder of skills of our own behind a
-//! gateway, and a walk through it.
+//! `gatefold demo`: six servers, an HTTP API, a database, a folder of skills and a handbook of our own
+//! behind a gateway, and a walk through it.
 
 mod report;
 mod walk;
@@ -11,6 +11,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+#[cfg(feature = "knowledge")]
+use gatefold::config::kinds::KnowledgeKind;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::kinds::{BuiltinKind, DatabaseKind, DatabaseRules, OpenApiKind, SkillsKind};
 use gatefold::config::{Config, Origin, SourceConfig, SourceSection};
@@ -151,6 +153,8 @@ impl DemoGateway {
         let api = tokio::spawn(async move { Ok(api.serve(listener, until).await?) });
         let mut others = open_databases(&places.scratch).await?;
         others.extend(open_skills(&places.scratch)?);
+        #[cfg(feature = "knowledge")]
+        others.extend(open_knowledge(&places.scratch)?);
         let config = config(&places.scratch, &description, others)?;
         let app = gatefold::build(config, &places.state, Arc::new(SystemClock)).await?;
         Ok(Self { app: Arc::new(app), places, description, api, stopped })
@@ -192,10 +196,20 @@ async fn open_databases(scratch: &Path) -> anyhow::Result<Vec<SourceConfig>> {
 /// The folders of skills as sources.
 fn open_skills(scratch: &Path) -> anyhow::Result<Vec<SourceConfig>> {
     let folder = |about: &DemoServer| {
-        let path = gatefold_demo::create_skills(about.name, scratch)?;
+        let path = gatefold_demo::create_folder(about.name, scratch)?;
         Ok(source(about, SkillsKind::at(&path)))
     };
     gatefold_demo::skill_folders().iter().map(folder).collect()
+}
+
+/// The knowledge bases as sources.
+#[cfg(feature = "knowledge")]
+fn open_knowledge(scratch: &Path) -> anyhow::Result<Vec<SourceConfig>> {
+    let folder = |about: &DemoServer| {
+        let path = gatefold_demo::create_folder(about.name, scratch)?;
+        Ok(source(about, KnowledgeKind::at(&path)))
+    };
+    gatefold_demo::knowledge_bases().iter().map(folder).collect()
 }
 
 /// The sources: this program, started once for each server, the API and the others.

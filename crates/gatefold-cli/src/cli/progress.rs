@@ -178,6 +178,50 @@ impl Drop for Progress {
     }
 }
 
+/// How many of a number of things are done, on standard error if it is a terminal. Disappears when dropped.
+#[cfg(feature = "knowledge")]
+pub(super) struct CountProgress(Option<(MultiProgress, ProgressBar)>);
+
+/// How often a count is looked at.
+#[cfg(feature = "knowledge")]
+pub(super) const REFRESH: Duration = TICK;
+
+#[cfg(feature = "knowledge")]
+impl CountProgress {
+    /// `act` says what is being done, such as `reading`.
+    pub(super) fn new(output: &Output, act: &str) -> Self {
+        if output.is_json() || !std::io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let bar = ProgressBar::new(0).with_style(style("{msg} {bar:24} {pos} of {len}"));
+        // Setting a message later would show the bar at once.
+        let bar = all.add(bar.with_message(visible::on_one_line(act)));
+        Self(Some((all, bar)))
+    }
+
+    /// Shows so many of a total. What is done within a moment is never shown.
+    pub(super) fn set(&self, done: usize, total: usize) {
+        let Some((all, bar)) = &self.0 else { return };
+        if total == 0 || bar.elapsed() < MOMENT {
+            return;
+        }
+        stderr::set_drawn(Some(all.clone()));
+        bar.set_length(total as u64);
+        bar.set_position(done as u64);
+    }
+}
+
+#[cfg(feature = "knowledge")]
+impl Drop for CountProgress {
+    fn drop(&mut self) {
+        let Some((all, bar)) = &self.0 else { return };
+        bar.finish_and_clear();
+        let _ = all.clear();
+        stderr::set_drawn(None);
+    }
+}
+
 impl ConnectObserver for Progress {
     fn started(&self, domain: &Domain) {
         self.begin(domain.as_str());

@@ -16,7 +16,13 @@ use gatefold_setup::{self as setup, SourceSwitch};
 use serde_json::json;
 
 pub(crate) use self::add::Add;
+#[cfg(feature = "knowledge")]
+pub(super) use self::add::{Addition, FirstLook, add_source};
+#[cfg(feature = "knowledge")]
+pub(super) use self::description::below_config;
 pub(crate) use self::list::SourceList;
+#[cfg(feature = "knowledge")]
+pub(super) use self::target::ScopeName;
 
 use self::target::Target;
 use super::arguments::{Format, SharedOptions};

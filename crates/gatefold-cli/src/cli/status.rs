@@ -9,8 +9,10 @@ use gatefold_operations::{AppOperations, Asker, GetRecord};
 use serde_json::{Value, json};
 
 use super::arguments::{SharedOptions, Status};
+#[cfg(feature = "knowledge")]
+use super::knowledge;
 use super::output::{Output, Style};
-use super::table::{Table, grouped};
+use super::table::{Table, grouped, number_of};
 use super::{session, stop, visible};
 use inquiry::{ReportedStatus, StatusInquiry, StatusUnavailable};
 
@@ -62,7 +64,20 @@ async fn on_record(shared: &SharedOptions, environment: &Environment) -> anyhow:
     let operations = AppOperations::new(&session.app, Asker::Operator, &());
     let on_record = operations.recorded_state(&GetRecord).await;
     session.app.close().await;
-    Ok(json!(on_record?))
+    #[cfg_attr(not(feature = "knowledge"), expect(unused_mut, reason = "nothing is counted"))]
+    let mut on_record = on_record?;
+    #[cfg(feature = "knowledge")]
+    {
+        let directory = session.app.store().state_dir();
+        let counted = knowledge::count_documents(&session.app.config(), directory).await;
+        for (domain, count) in counted {
+            let mut sources = on_record.sources.iter_mut();
+            if let Some(source) = sources.find(|source| source.domain == domain) {
+                source.documents = Some(count);
+            }
+        }
+    }
+    Ok(json!(on_record))
 }
 
 /// The lines printed for people.
@@ -98,6 +113,11 @@ fn lines(reported: &ReportedStatus, on_record: &Value, style: Style) -> Vec<Stri
     lines.push(String::new());
     if sources.as_array().is_some_and(|sources| !sources.is_empty()) {
         lines.extend(sources_table(sources, style).lines(style));
+        lines.push(String::new());
+    }
+    let documents = documents(sources, style);
+    if !documents.is_empty() {
+        lines.extend(documents);
         lines.push(String::new());
     }
     let errors = errors(sources, style);
@@ -138,6 +158,22 @@ fn sources_table(sources: &Value, style: Style) -> Table {
         ]);
     }
     table
+}
+
+/// How many documents knowledge bases have.
+fn documents(sources: &Value, style: Style) -> Vec<String> {
+    let sources = sources.as_array().into_iter().flatten();
+    let text = |source: &Value| {
+        let number = |key: &str| usize::try_from(source["documents"][key].as_u64()?).ok();
+        let total = number_of(number("total")?, "document");
+        let without = match number("without_text")? {
+            0 => String::new(),
+            count => format!(", {} of them without text", grouped(count)),
+        };
+        let domain = source["domain"].as_str().unwrap_or_default();
+        Some(format!("{domain}: {total}{without}"))
+    };
+    sources.filter_map(text).flat_map(|text| style.sentence(&text, 2)).collect()
 }
 
 /// Why sources fail, in full, because that is what people look for.
@@ -266,6 +302,14 @@ mod tests {
             let lines = token_lines(&json!({ "saved": saved, "lists": lists }));
             assert_eq!(lines.last().map(String::as_str), Some(expected));
         }
+    }
+
+    #[test]
+    fn documents_of_knowledge_bases_are_counted() {
+        let base = |name: &str, total: usize, without: usize| json!({ "domain": name, "documents": { "total": total, "without_text": without } });
+        let sources = json!([base("a", 1, 0), { "domain": "b" }, base("c", 1200, 3)]);
+        let lines = documents(&sources, Style::plain());
+        assert_eq!(lines, ["a: 1 document", "c: 1,200 documents, 3 of them without text"]);
     }
 
     #[test]

@@ -31,8 +31,10 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
         "get_tool_schema {\"tool_name\":\"issues__create_issue\"}",
         "\"tool\":\"issues__create_issue\",\"result\":{\"id\":",
         "The coffee machine makes tea",
-        "6 MCP servers, each a process of its own, 1 HTTP API, 1 database, 1 folder of skills and built-in tools behind \
-         one gateway",
+        "6 MCP servers, each a process of its own, 1 HTTP API, 1 database, 1 folder of skills, a handbook and built-in \
+         tools behind one gateway",
+        "If it makes tea, the selector valve is stuck",
+        "gatefold://handbook/kb/machines.txt@",
         "{\"tool\":\"builtin__calculate\",\"result\":800}",
         "\"tool\":\"skills__read_skill\",\"result\":\"# Report a fault",
         "\"match\":\"table: main.employees\"",

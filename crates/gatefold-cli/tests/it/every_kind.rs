@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use gatefold_demo::{
-    DemoApi, DemoServer, apis, create_database, create_skills, databases, servers, skill_folders,
+    DemoApi, DemoServer, apis, create_database, create_folder, databases, servers, skill_folders,
 };
 use gatefold_testkit::RawClient;
 use tokio::net::TcpListener;
@@ -70,7 +70,7 @@ async fn config(data: &Path, kinds: &EveryKind) -> String {
         add(about, more, &format!("database = 'sqlite:{}'", path.display()));
     }
     for (about, more) in wanted(skill_folders(), kinds) {
-        let path = create_skills(about.name, data).unwrap();
+        let path = create_folder(about.name, data).unwrap();
         add(about, more, &format!("skills = '{}'", path.display()));
     }
     config

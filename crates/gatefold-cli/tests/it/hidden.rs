@@ -1,7 +1,8 @@
 //! Two worlds: a gateway with sources that are hidden from whoever asks, and one without them. On
 //! every face the answers are the same, byte for byte.
 
-use std::time::{Duration, Instant};
+use std::fs::{self, File};
+use std::time::{Duration, Instant, SystemTime};
 
 use gatefold_testkit::{RawClient, wait_until};
 
@@ -80,7 +81,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// Everything that a client is answered, with what it asked.
-async fn told(gateway: &Gateway, bearer: Option<&str>) -> Vec<String> {
+async fn told(gateway: &Gateway, bearer: Option<&str>, names: &[&str]) -> Vec<String> {
     let mut told = Vec::new();
     let client = |path: &str| {
         let client = RawClient::new(format!("{}{path}", gateway.url())).unwrap();
@@ -93,7 +94,7 @@ async fn told(gateway: &Gateway, bearer: Option<&str>) -> Vec<String> {
         let mut client = client(&format!("?disclosure={disclosure}"));
         told.push(format!("{disclosure} {}", client.initialize().await.unwrap().response));
         let listed = client.list().await.unwrap();
-        let names = listed.tool_names();
+        let listed_names = listed.tool_names();
         told.push(format!("{disclosure} {}", listed.response));
         for method in ["prompts/list", "resources/list", "resources/templates/list"] {
             told.push(format!("{method} {}", client.request(method, "{}").await.unwrap().response));
@@ -107,10 +108,10 @@ async fn told(gateway: &Gateway, bearer: Option<&str>) -> Vec<String> {
                 .map(|domain| format!(r#"{{"domain":"{domain}","source":"{domain}"}}"#)),
         );
         arguments.extend(
-            NAMES.iter().map(|name| format!(r#"{{"tool_name":"{name}","arguments":{{}}}}"#)),
+            names.iter().map(|name| format!(r#"{{"tool_name":"{name}","arguments":{{}}}}"#)),
         );
-        let meta = names.iter().filter(|name| !name.starts_with("issues"));
-        let called = meta.map(String::as_str).chain(NAMES.iter().copied());
+        let meta = listed_names.iter().filter(|name| !name.starts_with("issues"));
+        let called = meta.map(String::as_str).chain(names.iter().copied());
         for name in called {
             for arguments in &arguments {
                 let began = Instant::now();
@@ -141,7 +142,7 @@ async fn hidden_sources_change_nothing_that_a_client_or_a_person_is_answered() {
     let without = alone("");
     let (one, other) =
         tokio::join!(serve(&with, &["issues", "archive", "units"]), serve(&without, &["issues"]));
-    check(&told(&one, None).await, &told(&other, None).await);
+    check(&told(&one, None, NAMES).await, &told(&other, None, NAMES).await);
     for args in [
         &["tools", "list", "--json"][..],
         &["tools", "search", "create an issue", "--json"],
@@ -177,5 +178,57 @@ async fn sources_that_a_token_leaves_out_change_nothing_that_its_bearer_is_answe
     let tokens = [token(&with), token(&without)];
     let (one, other) =
         tokio::join!(serve(&with, &["issues", "archive", "units"]), serve(&without, &["issues"]));
-    check(&told(&one, Some(&tokens[0])).await, &told(&other, Some(&tokens[1])).await);
+    let shown = told(&one, Some(&tokens[0]), NAMES).await;
+    check(&shown, &told(&other, Some(&tokens[1]), NAMES).await);
+}
+
+/// The tools of a base that is there, of one that is hidden, and of both together.
+const OF_BASES: &[&str] = &[
+    "handbook__kb_retrieve",
+    "handbook__list_documents",
+    "papers__kb_retrieve",
+    "papers__list_documents",
+    "knowledge__kb_retrieve",
+    "kb_retrieve",
+];
+
+/// A gateway with a knowledge base, and with another one that is hidden and has the same words more often.
+fn with_bases(hidden: bool) -> Scratch {
+    let scratch = Scratch::new();
+    let write = |path: &str, text: &str| {
+        let path = scratch.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        File::open(&path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    };
+    write("handbook/issues.md", "# Issues\n\nCreate an issue for each fault, and search before.\n");
+    write("handbook/units.md", "# Units\n\nConvert units slowly.\n");
+    let mut config = format!("{WITHOUT_ENCODER}[sources.handbook]\nknowledge = 'handbook'\n");
+    if hidden {
+        for number in 0..20 {
+            let text = "# Archive\n\nAn archive of broken things: create, search, echo, convert.\n";
+            write(&format!("papers/{number}.md"), text);
+        }
+        config += "[sources.papers]\nknowledge = 'papers'\ndeny = ['*']\n";
+    }
+    scratch.write("gatefold.toml", config);
+    scratch
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hidden_knowledge_base_changes_nothing_that_a_client_is_answered() {
+    let (with, without) = (with_bases(true), with_bases(false));
+    let (one, other) =
+        tokio::join!(serve(&with, &["handbook", "papers"]), serve(&without, &["handbook"]));
+    let documents =
+        |scratch: &Scratch| run(scratch, &["tools", "call", "handbook__list_documents"]).stdout;
+    let are_read =
+        || [&with, &without].iter().all(|scratch| documents(scratch).contains("2 documents"));
+    assert!(wait_until(LIMIT, are_read).await, "{}", documents(&with));
+    let shown = told(&one, None, OF_BASES).await;
+    check(&shown, &told(&other, None, OF_BASES).await);
+    assert!(
+        shown.iter().any(|told| told.contains("gatefold://handbook/kb/issues.md@")),
+        "{shown:?}"
+    );
 }

@@ -37,6 +37,7 @@ mod issued_tokens;
 mod json;
 mod kills;
 mod knowledge;
+mod knowledge_commands;
 mod last_words;
 mod logs;
 mod model;

@@ -28,7 +28,7 @@ fn vector(text: &str) -> Vector {
 }
 
 impl Encode for Letters {
-    fn passage(&self, _: &Threads, text: &str) -> Result<Vector, EncoderError> {
+    fn passage(&self, _: &Threads, text: &str, _: usize) -> Result<Vector, EncoderError> {
         if let Some(gate) = &self.gate {
             gate.lock().unwrap().recv().ok();
         }

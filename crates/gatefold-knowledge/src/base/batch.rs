@@ -129,6 +129,11 @@ impl BatchWriter {
         })
     }
 
+    /// Begins a batch with nothing in it, so that no other process can write.
+    pub(super) fn begin(&mut self, index: &ChunkIndex) -> Result<(), KnowledgeError> {
+        self.within_batch(index, 0, |_| Ok(()))
+    }
+
     pub(super) fn remove_all(&mut self, index: &ChunkIndex) -> Result<(), KnowledgeError> {
         self.within_batch(index, 0, |batch| {
             rows::delete_all(batch.connection)?;

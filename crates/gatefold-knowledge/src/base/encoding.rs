@@ -1,7 +1,7 @@
 //! Vectors of chunks, which an encoder makes in the background.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
@@ -17,16 +17,22 @@ use crate::storage::{self, StoredDocument};
 pub enum TextKind {
     Query,
     Passage,
+    /// A sentence of a passage, which a question waits for.
+    Sentence,
 }
 
 /// What makes vectors of texts.
 pub trait SentenceEncoder: Send + Sync {
-    /// A vector for each text, all of one length; `None` for a text that it cannot read.
-    fn embed(&self, texts: &[&str], kind: TextKind) -> Vec<Option<Vec<f32>>>;
+    /// A vector for each text, all of one length; `None` for a text that it cannot read, and for all of
+    /// them where it cannot be asked for now.
+    fn embed(&self, texts: &[&str], kind: TextKind) -> Option<Vec<Option<Vec<f32>>>>;
 
     /// Which encoder it is. Vectors of another are forgotten.
     fn name(&self) -> &str;
 }
+
+/// The encoder that is in force: another configuration may have another, or none.
+pub type EncoderInForce = Arc<dyn Fn() -> Option<Arc<dyn SentenceEncoder>> + Send + Sync>;
 
 /// How similar each text is to a question, from -1 to 1; `None` where the encoder cannot read both.
 pub fn similarities(
@@ -34,9 +40,10 @@ pub fn similarities(
     question: &str,
     texts: &[&str],
 ) -> Vec<Option<f32>> {
-    let asked = encoder.embed(&[question], TextKind::Query).into_iter().next().flatten();
+    let asked = encoder.embed(&[question], TextKind::Query);
+    let asked = asked.and_then(|asked| asked.into_iter().next().flatten());
     let Some(asked) = asked else { return vec![None; texts.len()] };
-    let vectors = encoder.embed(texts, TextKind::Passage);
+    let vectors = encoder.embed(texts, TextKind::Sentence).unwrap_or_default();
     vectors.iter().map(|vector| cosine(&asked, vector.as_deref()?)).collect()
 }
 
@@ -90,7 +97,8 @@ impl KnowledgeBase {
     /// Encodes chunks, about as many as `budget` says, those first that searches met. Says how many
     /// there may be left. It takes as long as the encoder does: call it on a thread of its own.
     pub fn encode_some(&self, budget: usize) -> Result<usize, KnowledgeError> {
-        let Some(encoder) = &self.settings.encoder else { return Ok(0) };
+        let Some(encoder) = (self.settings.encoder)() else { return Ok(0) };
+        self.writer().set_encoder(encoder.name())?;
         let mut spent = 0;
         while spent < budget {
             let most = ENCODED_AT_ONCE.min(budget - spent);
@@ -99,10 +107,12 @@ impl KnowledgeBase {
                 break;
             };
             let texts: Vec<&str> = batch.texts.iter().map(String::as_str).collect();
-            let mut made = Vec::new();
-            if !texts.is_empty() {
-                made = encoder.embed(&texts, TextKind::Passage);
-            }
+            let made = match &texts[..] {
+                [] => Some(Vec::new()),
+                texts => encoder.embed(texts, TextKind::Passage),
+            };
+            // What is not noted is taken up again the next time.
+            let Some(mut made) = made else { return Ok(0) };
             made.resize(texts.len(), None);
             self.writer().note(|connection| {
                 for (digest, vector) in batch.digests.iter().zip(&made) {

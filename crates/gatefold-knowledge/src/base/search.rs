@@ -59,9 +59,10 @@ type CandidateDocuments = FxHashMap<i64, StoredDocument>;
 impl KnowledgeBase {
     pub fn search(&self, query: &Query<'_>) -> Result<Found, KnowledgeError> {
         let text = &query.text[..query.text.floor_char_boundary(MAX_QUERY)];
-        self.see_index()?;
+        let encoder = self.see_index()?;
         let mut found = candidates::find(&self.index, text)?;
-        let vector = self.query_vector(text, !found.chunks.is_empty());
+        let is_needed = !found.chunks.is_empty();
+        let vector = is_needed.then(|| self.query_vector(text, &encoder)).flatten();
         self.storage.read(|connection| {
             let documents = documents_of(connection, &found.chunks)?;
             let places = locate(&mut found.chunks, &documents);
@@ -76,9 +77,10 @@ impl KnowledgeBase {
         })
     }
 
-    /// Has searches see what another process wrote.
-    fn see_index(&self) -> Result<(), KnowledgeError> {
-        let stored = IndexState::of(&self.storage.read(storage::state)?);
+    /// Has searches see what another process wrote. Says which encoder made the vectors.
+    fn see_index(&self) -> Result<String, KnowledgeError> {
+        let stored_state = self.storage.read(storage::state)?;
+        let stored = IndexState::of(&stored_state);
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.as_ref() != Some(&stored) {
             // First the state and then the index: what is read twice does no harm.
@@ -88,12 +90,13 @@ impl KnowledgeBase {
                 *seen = state;
             }
         }
-        Ok(())
+        Ok(stored_state.encoder)
     }
 
-    fn query_vector(&self, text: &str, is_needed: bool) -> Option<Vec<f32>> {
-        let encoder = self.settings.encoder.as_ref().filter(|_| is_needed)?;
-        encoder.embed(&[text], TextKind::Query).into_iter().next().flatten()
+    /// The vector of a query, by the encoder that made those of the chunks.
+    fn query_vector(&self, text: &str, name: &str) -> Option<Vec<f32>> {
+        let encoder = (self.settings.encoder)().filter(|encoder| encoder.name() == name)?;
+        encoder.embed(&[text], TextKind::Query)?.into_iter().next().flatten()
     }
 
     /// How near each candidate is to the query, as far as an encoder has read it.

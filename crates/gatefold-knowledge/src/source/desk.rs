@@ -13,7 +13,7 @@ use serde_json::value::to_raw_value;
 
 use super::access::Access;
 use super::cited::CitedVersions;
-use super::progress::Progress;
+use super::progress::IngestProgress;
 use crate::{KnowledgeBase, KnowledgeError, SentenceEncoder};
 
 /// What one call works with. Its methods wait for the disk.
@@ -22,7 +22,8 @@ pub(super) struct Desk {
     pub(super) base: Arc<KnowledgeBase>,
     pub(super) access: Access,
     pub(super) cited: Arc<CitedVersions>,
-    pub(super) progress: Arc<Progress>,
+    /// Of each origin of documents.
+    pub(super) progress: [Arc<IngestProgress>; 2],
     pub(super) encoder: Option<Arc<dyn SentenceEncoder>>,
 }
 
@@ -81,7 +82,7 @@ impl Desk {
 
     /// What a caller has to know of documents that are not searched yet.
     fn notes(&self) -> Vec<String> {
-        match self.progress.unread() {
+        match self.progress.iter().map(|progress| progress.unread()).sum() {
             0 => Vec::new(),
             1 => vec!["One document is still being read and cannot be found yet.".to_owned()],
             unread => {

@@ -1,4 +1,4 @@
-//! Keeping a base at what its files say, in the background.
+//! Keeping a base at what its files and addresses say, in the background.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,17 +6,15 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 use futures::stream;
-use gatefold_documents::MAX_INPUT;
-use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::cited::CitedVersions;
-use super::progress::Progress;
-use super::watch::FileWatch;
-use super::{DocumentReader, KnowledgeSourceSettings, UnreadDocument, on_disk};
+use super::origin::{DocumentOrigin, ListedDocument, LoadedDocument, is_stale, origins};
+use super::progress::IngestProgress;
+use super::{DocumentReader, KnowledgePorts, KnowledgeSourceSettings, UnreadDocument, on_disk};
 use crate::{
-    DocumentSummary, FileFacts, FileOnDisk, KnowledgeBase, KnowledgeError, NewDocument, READY, plan,
+    DocumentSummary, FileFacts, KnowledgeBase, KnowledgeError, NewDocument, READY, Version,
 };
 
 /// How many documents are read at once. The pool of workers has limits of its own.
@@ -31,34 +29,39 @@ const RETRY: Duration = Duration::from_secs(15);
 
 /// How many chunks are encoded before others get a turn, and how long that turn is for each part of the
 /// time that encoding took.
-const ENCODED: usize = 16;
+const ENCODED: usize = 8;
 const REST_SHARE: u32 = 2;
+
+/// How long a base is open before its chunks are encoded: a command that asks it once is over sooner.
+const ENCODE_AFTER: Duration = Duration::from_secs(1);
 
 /// How often versions that were cited are told to the base.
 const TEND_EVERY: Duration = Duration::from_secs(5);
 
-/// Reads the files of a base, again and again.
+/// Reads the documents of one origin into a base, again and again.
 pub(super) struct Ingest {
     pub(super) settings: KnowledgeSourceSettings,
     pub(super) base: Arc<KnowledgeBase>,
     pub(super) reader: Arc<dyn DocumentReader>,
-    pub(super) watch: Arc<FileWatch>,
-    pub(super) progress: Arc<Progress>,
+    pub(super) origin: DocumentOrigin,
+    pub(super) progress: Arc<IngestProgress>,
     pub(super) cited: Arc<CitedVersions>,
     /// Rung when documents changed.
     pub(super) changed: Arc<Notify>,
 }
 
-/// How one look at the files ended.
+/// How one look at the documents ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Pass {
-    /// The base says what the files said.
+    /// The base says what the documents said.
     Done,
-    /// Files changed meanwhile, or some could not be read for now.
-    Again(Duration),
+    /// Documents changed meanwhile.
+    Again,
+    /// Some could not be read for now; the reason is for the operator.
+    Later(String),
 }
 
-/// What is to be done about one file.
+/// What is to be done about one document.
 enum Outcome {
     Put(Box<NewDocument>),
     Fault {
@@ -71,15 +74,85 @@ enum Outcome {
     Later(String),
 }
 
+/// Reads what is new or changed once, for whoever works with a base without a gateway. An address that was
+/// fetched before is not fetched again. Says why some are left for later, if they are.
+pub async fn read_documents(
+    settings: &KnowledgeSourceSettings,
+    ports: &KnowledgePorts,
+    base: &Arc<KnowledgeBase>,
+    progress: &Arc<IngestProgress>,
+) -> Result<Option<String>, KnowledgeError> {
+    let mut later = None;
+    for origin in once(settings, ports, base).await? {
+        let ingest = Arc::new(Ingest {
+            settings: settings.clone(),
+            base: Arc::clone(base),
+            reader: Arc::clone(&ports.reader),
+            // It follows nothing, so that no news interrupts a pass.
+            origin,
+            progress: Arc::clone(progress),
+            cited: Arc::new(CitedVersions::new()),
+            changed: Arc::default(),
+        });
+        if let Pass::Later(reason) = Ingest::pass(&ingest).await? {
+            later = Some(reason);
+        }
+    }
+    Ok(later)
+}
+
+/// How many documents differ from what the base says, without those that were fetched before.
+pub async fn count_unread(
+    settings: &KnowledgeSourceSettings,
+    ports: &KnowledgePorts,
+    base: &Arc<KnowledgeBase>,
+) -> Result<usize, KnowledgeError> {
+    let (origins, base) = (once(settings, ports, base).await?, Arc::clone(base));
+    on_disk(move || {
+        let known = base.documents()?;
+        let count = |origin: &DocumentOrigin| {
+            let own = known.iter().filter(|document| origin.owns(&document.name));
+            let changes = origin.look(&own.cloned().collect::<Vec<_>>());
+            changes.changed.len() + changes.removed.len()
+        };
+        Ok(origins.iter().map(count).sum())
+    })
+    .await
+}
+
+/// The origins of a base, for one look.
+async fn once(
+    settings: &KnowledgeSourceSettings,
+    ports: &KnowledgePorts,
+    base: &Arc<KnowledgeBase>,
+) -> Result<Vec<DocumentOrigin>, KnowledgeError> {
+    let own = Arc::clone(base);
+    let known = on_disk(move || own.documents()).await?;
+    let origins = origins(settings, ports.remote.clone(), &ports.clock);
+    let origins: Vec<_> = origins.into_iter().flatten().collect();
+    for origin in &origins {
+        let names = known.iter().map(|document| document.name.clone());
+        origin.settle(names.filter(|name| origin.owns(name)));
+    }
+    Ok(origins)
+}
+
 impl Ingest {
     /// Goes on until it is dropped.
     pub(super) async fn run(self) {
         let this = Arc::new(self);
         loop {
-            this.watch.follow(&this.settings.roots);
-            match Self::pass(&this).await {
-                Ok(Pass::Done) => this.watch.changed().await,
-                Ok(Pass::Again(pause)) => sleep(pause).await,
+            this.origin.follow();
+            let pass = Self::pass(&this).await;
+            this.progress.has_looked();
+            match pass {
+                Ok(Pass::Done) => this.origin.changed().await,
+                Ok(Pass::Again) => {}
+                Ok(Pass::Later(reason)) => {
+                    let (domain, seconds) = (&this.settings.domain, RETRY.as_secs());
+                    tracing::warn!(%domain, reason, seconds, "documents could not be read for now and are tried again");
+                    sleep(RETRY).await;
+                }
                 Err(error) => {
                     this.log(&error);
                     sleep(RETRY).await;
@@ -93,17 +166,13 @@ impl Ingest {
         tracing::warn!(%domain, %error, cause, "documents could not be taken into a knowledge base");
     }
 
-    /// Looks at all files once.
+    /// Looks at all documents once.
     async fn pass(this: &Arc<Self>) -> Result<Pass, KnowledgeError> {
         let own = Arc::clone(this);
         let (changes, known) = on_disk(move || {
-            let known = own.base.documents()?;
-            let listing = own.settings.folder.list();
-            if !listing.unread.is_empty() {
-                // A folder that comes back is another one to the system.
-                own.watch.forget();
-            }
-            let changes = plan(listing, &known);
+            let mut known = own.base.documents()?;
+            known.retain(|document| own.origin.owns(&document.name));
+            let changes = own.origin.look(&known);
             for name in &changes.removed {
                 own.base.remove(name)?;
             }
@@ -115,87 +184,94 @@ impl Ingest {
         .await?;
         let known: HashMap<_, _> =
             known.into_iter().map(|document| (document.name.clone(), document)).collect();
-        this.progress.set_unread(changes.changed.len());
         let pass = Self::take(this, changes.changed, Arc::new(known)).await;
         this.progress.set_unread(0);
         pass
     }
 
-    /// Reads files and puts them into the base, a few at a time.
+    /// Reads documents and puts them into the base, a few at a time.
     async fn take(
         this: &Arc<Self>,
-        files: Vec<FileOnDisk>,
+        documents: Vec<ListedDocument>,
         known: Arc<HashMap<String, DocumentSummary>>,
     ) -> Result<Pass, KnowledgeError> {
-        let mut left = files.len();
-        let reading = |file: FileOnDisk| {
+        let is_missed = |name: &str| this.origin.is_missed(known.get(name));
+        let (mut left, mut settled) = (documents.len(), Vec::new());
+        let mut unread = documents.iter().filter(|own| is_missed(own.name())).count();
+        this.progress.set_unread(unread);
+        let reading = |document: ListedDocument| {
             let (this, known) = (Arc::clone(this), Arc::clone(&known));
-            async move { this.read(file, &known).await }
+            async move {
+                let name = document.name().to_owned();
+                (name, this.read(document, &known).await)
+            }
         };
-        let mut outcomes = stream::iter(files).map(reading).buffer_unordered(READ_AT_ONCE);
+        let mut outcomes = stream::iter(documents).map(reading).buffer_unordered(READ_AT_ONCE);
         let (mut committed, mut waiting) = (Instant::now(), None);
-        while let Some(outcome) = outcomes.next().await {
-            let own = Arc::clone(this);
-            let is_due = committed.elapsed() >= COMMIT_EVERY || left == 1;
-            let later = on_disk(move || {
-                let later = own.put(outcome?)?;
-                if is_due {
-                    own.commit()?;
+        loop {
+            // What was read must not wait for a document that takes long.
+            match timeout(COMMIT_EVERY, outcomes.next()).await {
+                Ok(Some((name, outcome))) => {
+                    let own = Arc::clone(this);
+                    let later = on_disk(move || own.put(outcome?)).await?;
+                    left = left.saturating_sub(1);
+                    unread = unread.saturating_sub(usize::from(is_missed(&name)));
+                    this.progress.set_unread(unread);
+                    if later.is_none() {
+                        settled.push(name);
+                    }
+                    waiting = later.or(waiting);
                 }
-                Ok::<_, KnowledgeError>(later)
-            })
-            .await?;
-            left = left.saturating_sub(1);
-            this.progress.set_unread(left);
-            waiting = later.or(waiting);
-            if is_due {
-                committed = Instant::now();
-                // What was put stays, and a deletion need not wait for the rest.
-                if left > 0 && this.watch.has_news() {
-                    this.watch.changed().await;
-                    return Ok(Pass::Again(Duration::ZERO));
-                }
+                Ok(None) => left = 0,
+                Err(_) => {}
+            }
+            if left > 0 && (settled.is_empty() || committed.elapsed() < COMMIT_EVERY) {
+                continue;
+            }
+            Self::settle(this, &mut settled).await?;
+            committed = Instant::now();
+            if left == 0 {
+                break;
+            }
+            // What was put stays, and a deletion need not wait for the rest.
+            if this.origin.has_news() {
+                this.origin.changed().await;
+                return Ok(Pass::Again);
             }
         }
-        let Some(reason) = waiting else { return Ok(Pass::Done) };
-        let (domain, seconds) = (&this.settings.domain, RETRY.as_secs());
-        tracing::warn!(%domain, reason, seconds, "documents could not be read for now and are tried again");
-        Ok(Pass::Again(RETRY))
+        Ok(waiting.map_or(Pass::Done, Pass::Later))
+    }
+
+    /// Makes what was put count.
+    async fn settle(this: &Arc<Self>, names: &mut Vec<String>) -> Result<(), KnowledgeError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let own = Arc::clone(this);
+        on_disk(move || own.commit()).await?;
+        this.origin.settle(names.drain(..));
+        Ok(())
     }
 
     async fn read(
         &self,
-        file: FileOnDisk,
+        document: ListedDocument,
         known: &HashMap<String, DocumentSummary>,
     ) -> Result<Outcome, KnowledgeError> {
-        let mut facts = FileFacts {
-            name: file.name.clone(),
-            digest: Vec::new(),
-            bytes: file.size,
-            modified: file.modified,
-        };
-        if file.size > MAX_INPUT as u64 {
-            let reason = format!("it has {} bytes, and at most {MAX_INPUT} are read", file.size);
-            return Ok(Outcome::Fault { facts, state: "too_large".to_owned(), reason });
-        }
-        let read = on_disk(move || {
-            let bytes = file.read(MAX_INPUT as u64)?;
-            let digest = Sha256::digest(&bytes).to_vec();
-            Ok::<_, KnowledgeError>((bytes, digest))
-        });
-        let (bytes, digest) = match read.await {
-            Ok(read) => read,
-            Err(error) => {
-                tracing::debug!(%error, "a file was listed and could not be read");
-                return Ok(Outcome::Skipped);
+        let same = known.get(document.name());
+        let (facts, file_name, bytes) = match self.origin.load(document, same).await {
+            LoadedDocument::Bytes { facts, file_name, bytes } => (facts, file_name, bytes),
+            LoadedDocument::Fault { facts, state, reason } => {
+                return Ok(Outcome::Fault { facts, state: state.to_owned(), reason });
             }
+            LoadedDocument::Stale(note) => return self.annotate(same, note).await,
+            LoadedDocument::Skipped => return Ok(Outcome::Skipped),
         };
-        facts.digest = digest;
-        if let Some(same) = known.get(&facts.name).filter(|same| same.digest == facts.digest) {
+        let is_same = |same: &&DocumentSummary| same.digest == facts.digest && !is_stale(same);
+        if let Some(same) = same.filter(is_same) {
             return self.touched(facts, same).await;
         }
-        let name = facts.name.clone();
-        Ok(match self.reader.read(&name, &bytes).await {
+        Ok(match self.reader.read(&file_name, &bytes).await {
             Ok(read) => Outcome::Put(Box::new(NewDocument {
                 file: facts,
                 title_hint: None,
@@ -217,9 +293,36 @@ impl Ingest {
         let Some(version) = same.version.filter(|_| state == READY) else {
             return Ok(Outcome::Fault { facts, state, reason: note });
         };
-        let (base, name) = (Arc::clone(&self.base), facts.name.clone());
+        self.put_again(facts, version, note).await
+    }
+
+    /// Leaves a document as it is, with a note.
+    async fn annotate(
+        &self,
+        same: Option<&DocumentSummary>,
+        note: String,
+    ) -> Result<Outcome, KnowledgeError> {
+        let Some((same, version)) = same.and_then(|same| Some((same, same.version?))) else {
+            return Ok(Outcome::Skipped);
+        };
+        let facts = FileFacts {
+            name: same.name.clone(),
+            digest: same.digest.clone(),
+            bytes: same.bytes,
+            modified: same.modified,
+        };
+        self.put_again(facts, version, note).await
+    }
+
+    async fn put_again(
+        &self,
+        file: FileFacts,
+        version: Version,
+        note: String,
+    ) -> Result<Outcome, KnowledgeError> {
+        let (base, name) = (Arc::clone(&self.base), file.name.clone());
         let document = on_disk(move || base.document(&name, version)).await?;
-        Ok(Outcome::Put(Box::new(NewDocument { file: facts, title_hint: None, note, document })))
+        Ok(Outcome::Put(Box::new(NewDocument { file, title_hint: None, note, document })))
     }
 
     /// Puts what was read into the base, and says why it is read later if it is.
@@ -252,6 +355,7 @@ impl Ingest {
 /// Has the encoder read what it has not, slowly, and tells the base what was cited. Goes on until it is
 /// dropped.
 pub(super) async fn tend(base: Arc<KnowledgeBase>, cited: Arc<CitedVersions>) {
+    sleep(ENCODE_AFTER).await;
     loop {
         let (own, noted) = (Arc::clone(&base), Arc::clone(&cited));
         let start = Instant::now();

@@ -1,8 +1,8 @@
 //! What a base offers.
 
 use gatefold_catalog::{
-    AssemblyStep, Manifest, ManifestBuilder, ServerInfo, Supplement, TemplateSpec, ToolPlace,
-    ToolSpec, ToolTopic, TopicTool, TopicUse, marked, one_line,
+    Alteration, AssemblyStep, Change, Manifest, ManifestBuilder, ServerInfo, Supplement,
+    TemplateSpec, ToolPlace, ToolSpec, ToolTopic, TopicTool, TopicUse, marked, one_line,
 };
 use gatefold_core::{Hints, Timestamp};
 use serde_json::{Value, json};
@@ -88,8 +88,8 @@ const NAMED_TITLES: usize = 5;
 /// How much of a title is shown, in characters.
 const TITLE: usize = 80;
 
-/// How many documents without text are reported with the source.
-const REPORTED: usize = 100;
+/// How many documents without text are named where the source is reported.
+const REPORTED: usize = 20;
 
 /// The manifest of a base with these documents. Everybody reads it, so it names only those that nobody
 /// may not see.
@@ -124,8 +124,13 @@ pub(super) fn of_base(
         .mime_type("text/plain");
     let builder = own_tools(searching_tools(builder, &[])).template(template);
     // Only people who run the gateway are told these.
-    let failed = documents.iter().filter(|own| own.version.is_none()).take(REPORTED);
-    failed.fold(builder, |builder, own| builder.alteration(report(own))).build()
+    let failed: Vec<_> = documents.iter().filter(|own| own.version.is_none()).collect();
+    let named = failed.iter().take(REPORTED).map(|own| report(own));
+    let more = failed.len().checked_sub(REPORTED).filter(|more| *more > 0).map(|more| Alteration {
+        entry: format!("{more} more documents"),
+        what: Change::Noted("have no text; `gatefold knowledge check` names them".to_owned()),
+    });
+    named.chain(more).fold(builder, ManifestBuilder::alteration).build()
 }
 
 /// The manifest of the tools for all bases.
@@ -134,12 +139,9 @@ pub(super) fn of_hub(now: Timestamp) -> Manifest {
     searching_tools(Manifest::builder(now).server(server(about)), &[BASE]).build()
 }
 
-fn report(document: &DocumentSummary) -> gatefold_catalog::Alteration {
+fn report(document: &DocumentSummary) -> Alteration {
     let what = format!("{}: {}", document.state.replace('_', " "), document.reason);
-    gatefold_catalog::Alteration {
-        entry: document.name.clone(),
-        what: gatefold_catalog::Change::LeftOut(what),
-    }
+    Alteration { entry: document.name.clone(), what: Change::LeftOut(what) }
 }
 
 /// "Employee handbook: Travel, Leave, ..."

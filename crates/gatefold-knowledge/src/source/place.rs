@@ -8,7 +8,7 @@ use gatefold_documents::{BlockKind, Document, Place};
 const NAMED_HEADINGS: usize = 20;
 
 /// "page 4", "lines 10-14", "sheet 2, B3": the place of a part of a text that begins there.
-pub(super) fn place_words(place: Place, part: &str) -> String {
+pub fn place_words(place: Place, part: &str) -> String {
     match place {
         Place::Page(number) => format!("page {number}"),
         Place::Slide(number) => format!("slide {number}"),

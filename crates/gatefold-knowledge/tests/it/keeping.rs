@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use gatefold_core::Clock as _;
+use gatefold_core::{Clock as _, Timestamp};
 use gatefold_documents::{DocumentFault, Format, Place};
-use gatefold_knowledge::{KnowledgeError, READY, Version};
+use gatefold_knowledge::{KnowledgeBase, KnowledgeError, READY, Version};
 
 use crate::scratch::{Scratch, document, facts, names, put};
 
@@ -176,4 +176,21 @@ fn a_version_is_read_with_its_blocks_and_places() {
     base.commit().unwrap();
     let version = Version::of(&new.document.text);
     assert_eq!(base.document("a.md", version).unwrap(), new.document);
+}
+
+#[test]
+fn a_base_is_deleted_whole_unless_somebody_writes_to_it() {
+    let scratch = Scratch::new();
+    let folder = scratch.path();
+    assert_eq!(KnowledgeBase::disk_use(&folder).unwrap(), None);
+    let base = scratch.open();
+    put(&base, &[("a.txt", "walrus")]);
+    let used = KnowledgeBase::disk_use(&folder).unwrap().unwrap();
+    assert!(used.bytes > 1000 && used.changed > Timestamp::from_millis(0), "{used:?}");
+    let refused = KnowledgeBase::delete(&folder);
+    assert!(matches!(refused, Err(KnowledgeError::Busy)), "{refused:?}");
+    assert_eq!(names(&base, "walrus"), ["a.txt"]);
+    drop(base);
+    KnowledgeBase::delete(&folder).unwrap();
+    assert!(!folder.exists());
 }

@@ -29,6 +29,7 @@ impl Scratch {
 
     pub(crate) fn open(&self) -> KnowledgeBase {
         let (encoder, clock) = (self.encoder.clone(), Arc::clone(&self.clock));
+        let encoder = Arc::new(move || encoder.clone());
         KnowledgeBase::open(&self.path(), BaseSettings { past: self.past, encoder, clock }).unwrap()
     }
 }

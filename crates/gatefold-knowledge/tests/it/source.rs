@@ -1,5 +1,6 @@
 //! Bases as sources: what a caller is answered, and what becomes of changed files.
 
+mod addresses;
 mod world;
 
 use serde_json::{Value, json};

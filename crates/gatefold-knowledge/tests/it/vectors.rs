@@ -1,7 +1,7 @@
 //! Vectors are made in the background and re-score what is found.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use gatefold_knowledge::{SentenceEncoder, TextKind};
 
@@ -11,16 +11,20 @@ use crate::scratch::{Scratch, names, put, search};
 struct KindEncoder {
     name: &'static str,
     passages: AtomicUsize,
+    is_away: AtomicBool,
 }
 
 impl KindEncoder {
     fn new(name: &'static str) -> Arc<Self> {
-        Arc::new(Self { name, passages: AtomicUsize::new(0) })
+        Arc::new(Self { name, passages: AtomicUsize::new(0), is_away: AtomicBool::new(false) })
     }
 }
 
 impl SentenceEncoder for KindEncoder {
-    fn embed(&self, texts: &[&str], kind: TextKind) -> Vec<Option<Vec<f32>>> {
+    fn embed(&self, texts: &[&str], kind: TextKind) -> Option<Vec<Option<Vec<f32>>>> {
+        if self.is_away.load(Ordering::Relaxed) {
+            return None;
+        }
         if kind == TextKind::Passage {
             self.passages.fetch_add(texts.len(), Ordering::Relaxed);
         }
@@ -33,7 +37,7 @@ impl SentenceEncoder for KindEncoder {
                 has(text, &["machine", "steel", "hook"]),
             ])
         };
-        texts.iter().map(vector).collect()
+        Some(texts.iter().map(vector).collect())
     }
 
     fn name(&self) -> &str {
@@ -97,10 +101,28 @@ fn vectors_of_another_encoder_are_forgotten() {
     let other = KindEncoder::new("other");
     scratch.encoder = Some(other.clone());
     let base = scratch.open();
-    assert_eq!(base.counts().unwrap().chunks_to_encode, 3);
+    let bird_first = || names(&base, "crane bird")[0] == "b.txt";
+    assert!(!bird_first(), "the vectors are of another encoder than the query's");
     base.encode_some(100).unwrap();
+    assert!(bird_first());
     assert_eq!(other.passages.load(Ordering::Relaxed), 3);
     assert_eq!(base.counts().unwrap().chunks_to_encode, 0);
+}
+
+#[test]
+fn what_an_encoder_could_not_be_asked_for_is_encoded_later() {
+    let mut scratch = Scratch::new();
+    let encoder = KindEncoder::new("kinds");
+    scratch.encoder = Some(encoder.clone());
+    let base = scratch.open();
+    put(&base, &CRANES);
+    encoder.is_away.store(true, Ordering::Relaxed);
+    assert_eq!(base.encode_some(100).unwrap(), 0);
+    assert_eq!(base.counts().unwrap().chunks_to_encode, 3);
+    assert_eq!(names(&base, "crane").len(), 3, "words find without it");
+    encoder.is_away.store(false, Ordering::Relaxed);
+    base.encode_some(100).unwrap();
+    assert_eq!(encoder.passages.load(Ordering::Relaxed), 3);
 }
 
 #[test]

@@ -265,9 +265,12 @@ fn healthy(source: &SourceConfig, report: &SourceReport, took: Option<Duration>)
     let protocol = report.status.protocol.as_deref();
     let protocol = protocol.map(|version| format!(" over {version}")).unwrap_or_default();
     let within = took.map(|took| format!(", connected in {} ms", took.as_millis()));
-    let what = format!("{} tools{protocol}{}", report.tools, within.unwrap_or_default());
+    let documents = report.documents.map(|count| format!("{} documents, ", count.total));
+    let (documents, within) = (documents.unwrap_or_default(), within.unwrap_or_default());
+    let what = format!("{documents}{} tools{protocol}{within}", report.tools);
     findings.push(found(source, Level::Ok, what));
-    if !report.alterations.is_empty() {
+    // What is wrong with documents has been said.
+    if !report.alterations.is_empty() && report.documents.is_none() {
         let what = format!("{} notes on what it offers", report.alterations.len());
         findings.push(found(source, Level::Note, what).fix("read them: gatefold check"));
     }

@@ -9,7 +9,7 @@ use gatefold_exchange::{Exchange, LearningPorts, NamingScheme};
 use gatefold_http::Authenticator;
 use gatefold_mcp::Server;
 use gatefold_store::{Store, StoreOptions};
-use gatefold_worker::{WorkerPool, WorkerProgram, WorkerSettings};
+use gatefold_worker::{WorkerPool, WorkerProgram};
 
 use super::access::Access;
 use super::accounts::SourceAccounts;
@@ -189,10 +189,7 @@ impl AppBuilder {
     /// What runs callers' programs and statements.
     fn workers(&self) -> WorkerPool {
         let program = self.worker.clone().or_else(crate::worker::this_program);
-        WorkerPool::new(WorkerSettings {
-            memory: self.config.statement_memory.unwrap_or(WorkerSettings::MEMORY),
-            ..WorkerSettings::new(program)
-        })
+        crate::worker::pool(&self.config, program)
     }
 }
 

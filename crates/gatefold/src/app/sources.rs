@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+#[cfg(feature = "knowledge")]
+use arc_swap::ArcSwapOption;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use gatefold_catalog::Manifest;
@@ -20,6 +22,8 @@ use super::AppError;
 use super::accounts::{self, ClientSent, PresentedTokens, SourceAccounts};
 use super::containers::StoredContainers;
 use super::unusable::UnusableSource;
+#[cfg(feature = "knowledge")]
+use crate::EncoderTier;
 use crate::config::kinds::{KindSection, SourceIdentity, SourcePorts};
 use crate::config::{Config, ServerConfig, SourceConfig, SourceSection};
 
@@ -75,6 +79,8 @@ pub(super) struct SourceFactory {
     client_sent: Arc<ClientSent>,
     exchanged: Arc<PresentedTokens>,
     ports: SourcePorts,
+    #[cfg(feature = "knowledge")]
+    encoder: Arc<ArcSwapOption<EncoderTier>>,
 }
 
 impl SourceFactory {
@@ -97,6 +103,8 @@ impl SourceFactory {
         let exchanged = Arc::new(accounts.presented_tokens());
         let credentials = accounts.after(credentials, client_sent.clone());
         let path = Arc::<GatewayPath>::default();
+        #[cfg(feature = "knowledge")]
+        let encoder = Arc::<ArcSwapOption<EncoderTier>>::default();
         let ports = SourcePorts {
             egress,
             manifests,
@@ -110,9 +118,28 @@ impl SourceFactory {
             path,
             containers: Arc::new(StoredContainers(store.clone())),
             #[cfg(feature = "knowledge")]
-            knowledge: store.state_dir().join("knowledge"),
+            knowledge: crate::bases::folder_of(store.state_dir()),
+            #[cfg(feature = "knowledge")]
+            encoder: {
+                let encoder = Arc::clone(&encoder);
+                Arc::new(move || encoder.load_full()?.of_passages())
+            },
         };
-        Ok(Self { store, accounts, client_sent, exchanged, ports })
+        Ok(Self {
+            store,
+            accounts,
+            client_sent,
+            exchanged,
+            ports,
+            #[cfg(feature = "knowledge")]
+            encoder,
+        })
+    }
+
+    /// Has knowledge bases use the encoder of a configuration.
+    #[cfg(feature = "knowledge")]
+    pub(super) fn set_encoder(&self, encoder: Option<Arc<EncoderTier>>) {
+        self.encoder.store(encoder);
     }
 
     pub(super) fn path(&self) -> &Arc<GatewayPath> {
@@ -285,6 +312,7 @@ pub(super) fn disabled_report(domain: &Domain, since: Timestamp) -> SourceReport
         tools: 0,
         prompts: 0,
         resources: 0,
+        documents: None,
         alterations: Vec::new(),
         calls_in_flight: 0,
         calls_waiting: 0,

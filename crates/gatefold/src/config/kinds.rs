@@ -34,6 +34,8 @@ use gatefold_config::{ForeignKey, Table};
 use gatefold_core::{Clock, Digest, Domain};
 use gatefold_dispatch::{Credentials, IdentityScope, Manifests, Notes, Source, StoredResults};
 use gatefold_egress::Egress;
+#[cfg(feature = "knowledge")]
+use gatefold_knowledge::EncoderInForce;
 use gatefold_mcp::{ContainerNotes, GatewayPath, SessionPlaces, StartPlaces};
 use gatefold_policy::Policy;
 use gatefold_worker::WorkerPool;
@@ -50,6 +52,8 @@ pub use exchange::ExchangeKeys;
 pub use http_api::{ActionsKind, OpenApiKind};
 #[cfg(feature = "knowledge")]
 pub use knowledge::KnowledgeKind;
+#[cfg(feature = "knowledge")]
+pub(crate) use knowledge::base_section;
 pub use needs::{Need, ProgramNeed, ServerNeed};
 pub use oauth::SignInSettings;
 pub use parts::DigestParts;
@@ -215,6 +219,9 @@ pub struct SourcePorts {
     /// The folder that knowledge bases are kept in.
     #[cfg(feature = "knowledge")]
     pub knowledge: PathBuf,
+    /// What reads the passages of knowledge bases.
+    #[cfg(feature = "knowledge")]
+    pub encoder: EncoderInForce,
 }
 
 impl SourcePorts {

@@ -50,6 +50,9 @@ fn with_example(section: &Section, key: &Key) -> String {
         }
         (true, ["database", ..]) => "database = \"sqlite:hr.db\"\n",
         (true, ["skills", ..]) => "skills = \"skills\"\n",
+        (true, ["knowledge", ..]) if key.name == "refresh" => {
+            "knowledge = \"https://host.example\"\n"
+        }
         (true, ["knowledge", ..]) => "knowledge = \"handbook\"\n",
         (true, ["actions", ..]) if key.name == "base_url" => ACTIONS,
         (true, ["actions", ..]) => &format!("base_url = \"http://host.example\"\n{ACTIONS}"),

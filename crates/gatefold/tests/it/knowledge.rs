@@ -22,7 +22,7 @@ const AGENTS: &str = "[agents.clerk]\nkb_ids = ['handbook', 'press']\n\
     [agents.finder]\nkb_ids = ['handbook']\ngrounding = 'off'\n\
     [agents.writer]\ndescription = 'Writes'\n";
 
-fn put(scratch: &Scratch, path: &str, bytes: &[u8]) {
+pub(crate) fn put(scratch: &Scratch, path: &str, bytes: &[u8]) {
     let path = scratch.path().join(path);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -50,7 +50,11 @@ async fn app(scratch: &Scratch) -> App {
     app
 }
 
-async fn make(app: &App, who: &Principal, operation: Operation) -> Result<Value, String> {
+pub(crate) async fn make(
+    app: &App,
+    who: &Principal,
+    operation: Operation,
+) -> Result<Value, String> {
     let turn = app.dispatcher().pin(Arc::new(who.clone()));
     match turn.call(operation, None, Caller::silent()).await {
         Ok(Outcome::Done(payload)) => Ok(serde_json::from_str(payload.json.get()).unwrap()),
@@ -59,7 +63,12 @@ async fn make(app: &App, who: &Principal, operation: Operation) -> Result<Value,
     }
 }
 
-async fn call(app: &App, who: &Principal, tool: &str, arguments: Value) -> Result<Value, String> {
+pub(crate) async fn call(
+    app: &App,
+    who: &Principal,
+    tool: &str,
+    arguments: Value,
+) -> Result<Value, String> {
     let arguments = RawValue::from_string(arguments.to_string()).unwrap();
     make(app, who, Operation::Tool { name: ToolName::parse(tool).unwrap(), arguments }).await
 }
@@ -178,5 +187,41 @@ async fn an_agent_has_the_bases_that_are_its_own_and_one_way_to_ask_them() {
     assert_eq!(tools(&app, &through("writer")), [""; 0]);
     assert!(shown(&app, &through("clerk"), "kb_retrieve").is_none());
     assert!(shown(&app, &through("clerk"), "grounded_retrieve").is_some());
+    app.close().await;
+}
+
+/// The chunks of all bases that no encoder has read.
+#[cfg(feature = "encoder")]
+fn chunks_to_encode(scratch: &Scratch) -> usize {
+    use gatefold_knowledge::{BaseSettings, KnowledgeBase};
+    let folders = fs::read_dir(scratch.path().join("state/knowledge")).unwrap();
+    let open = |folder: fs::DirEntry| KnowledgeBase::open(&folder.path(), BaseSettings::default());
+    let bases = folders.map(|folder| open(folder.unwrap()).unwrap());
+    bases.map(|base| base.counts().unwrap().chunks_to_encode).sum()
+}
+
+#[cfg(feature = "encoder")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_encoder_of_the_configuration_reads_the_passages() {
+    let scratch = Scratch::new();
+    let app = app(&scratch).await;
+    settle(&app).await;
+    let end = Instant::now() + LIMIT;
+    while chunks_to_encode(&scratch) > 0 {
+        assert!(Instant::now() < end, "{} chunks are left", chunks_to_encode(&scratch));
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    // One without an encoder has none to read them.
+    let mut config = app.config();
+    config.search.encoder = None;
+    app.apply(config).await.unwrap();
+    put(&scratch, "handbook/new.md", b"# New\n\nTrains are booked by the office.\n");
+    let query = json!({ "query": "who books trains" });
+    let found = async || call(&app, &lawyer(), "handbook__kb_retrieve", query.clone()).await;
+    while !found().await.unwrap().to_string().contains("office") {
+        assert!(Instant::now() < end);
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    }
+    assert!(chunks_to_encode(&scratch) > 0);
     app.close().await;
 }

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "test helpers may fail the test")]
 
+#[cfg(feature = "knowledge")]
+mod addresses;
 mod agents;
 mod api_tokens;
 mod apis;

@@ -54,6 +54,17 @@ fn a_secret_stands_wherever_a_variable_may() {
     assert_eq!(*keyring.asked.lock().unwrap(), ["a-token", "b"], "each name once");
 }
 
+#[cfg(feature = "knowledge")]
+#[test]
+fn a_secret_in_the_address_of_a_document_is_refused() {
+    let secrets = BTreeMap::from([("a-token", "hunter2")]);
+    let keyring = Arc::new(FakeKeyring { secrets, ..FakeKeyring::default() });
+    let text = "[sources.a]\nknowledge = 'https://a.example/?t=${secret:a-token}'\n";
+    let error = load_with(&keyring, text).unwrap_err().to_string();
+    assert!(error.contains("has a user name or a secret in it"), "{error}");
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
 #[test]
 fn no_reference_asks_no_keyring() {
     let keyring = Arc::new(FakeKeyring::default());

@@ -17,7 +17,9 @@ pub(super) fn open(
     encoder: Option<&Arc<BenchEncoder>>,
 ) -> Result<KnowledgeBase> {
     let encoder = encoder.map(|encoder| Arc::clone(encoder) as Arc<dyn SentenceEncoder>);
-    let base = KnowledgeBase::open(folder, BaseSettings { encoder, ..BaseSettings::default() })?;
+    let settings =
+        BaseSettings { encoder: Arc::new(move || encoder.clone()), ..BaseSettings::default() };
+    let base = KnowledgeBase::open(folder, settings)?;
     if base.counts()?.documents == 0 {
         put(&base, set.documents.values())?;
     }
@@ -51,7 +53,7 @@ impl BenchEncoder {
 }
 
 impl SentenceEncoder for BenchEncoder {
-    fn embed(&self, texts: &[&str], kind: TextKind) -> Vec<Option<Vec<f32>>> {
+    fn embed(&self, texts: &[&str], kind: TextKind) -> Option<Vec<Option<Vec<f32>>>> {
         let passage = |text: &str| {
             let known = || self.passages.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(vector) = known().get(text) {
@@ -62,10 +64,10 @@ impl SentenceEncoder for BenchEncoder {
             vector
         };
         let embed = |text: &&str| match kind {
-            TextKind::Query => self.encode(text),
+            TextKind::Query | TextKind::Sentence => self.encode(text),
             TextKind::Passage => passage(text),
         };
-        texts.iter().map(embed).collect()
+        Some(texts.iter().map(embed).collect())
     }
 
     fn name(&self) -> &str {

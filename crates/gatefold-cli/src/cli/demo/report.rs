@@ -19,9 +19,10 @@ pub(super) fn tour(tour: &Tour, address: SocketAddr, output: &Output) {
     let (servers, apis) = (gatefold_demo::servers().len(), gatefold_demo::apis().len());
     let databases = gatefold_demo::databases().len();
     let folders = gatefold_demo::skill_folders().len();
+    let handbook = if cfg!(feature = "knowledge") { ", a handbook" } else { "" };
     let title = format!(
         "{servers} MCP servers, each a process of its own, {apis} HTTP API, {databases} database, {folders} \
-         folder of skills and built-in tools behind one gateway"
+         folder of skills{handbook} and built-in tools behind one gateway"
     );
     output.line(&style.strong(&title));
     output.line("");

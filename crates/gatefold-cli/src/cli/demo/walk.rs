@@ -114,14 +114,16 @@ fn reading_on(last: &Step) -> anyhow::Result<WalkStep> {
 }
 
 /// A model that is asked to note a problem.
-fn script() -> [WalkStep; 11] {
+fn script() -> Vec<WalkStep> {
     const CREATE: &str = "issues__create_issue";
     const SEARCH: &str = "issues__search_issues";
     const PRODUCTS: &str = "shop__list_products";
     const QUERY: &str = "staff__query";
     const CALCULATE: &str = "builtin__calculate";
     const SKILL: &str = "skills__read_skill";
-    [
+    const HANDBOOK: &str = "handbook__grounded_retrieve";
+    const MAKES_TEA: &str = "What is to be done if the coffee machine makes tea?";
+    let mut steps = vec![
         ("What is there?", "discover_tools", json!({})),
         ("Which tool reports a bug?", "discover_tools", json!({ "query": "report a bug" })),
         ("How is it called?", "get_tool_schema", json!({ "tool_name": CREATE })),
@@ -159,6 +161,15 @@ fn script() -> [WalkStep; 11] {
             "execute_tool",
             json!({ "tool_name": SKILL, "arguments": { "name": "report-a-fault" } }),
         ),
+    ];
+    if cfg!(feature = "knowledge") {
+        steps.push((
+            "What does the handbook say? Its own words, and where they stand.",
+            "execute_tool",
+            json!({ "tool_name": HANDBOOK, "arguments": { "question": MAKES_TEA, "quotes": 2 } }),
+        ));
+    }
+    steps.extend([
         (
             "How many cups are in a sack? Some tools need no server.",
             "execute_tool",
@@ -169,7 +180,8 @@ fn script() -> [WalkStep; 11] {
             "execute_tool",
             json!({ "tool_name": QUERY, "arguments": { "sql": AWAY } }),
         ),
-    ]
+    ]);
+    steps
 }
 
 /// The gateway as any client on this machine reaches it.

@@ -1,5 +1,6 @@
 //! `gatefold add`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,12 +8,12 @@ use gatefold::Environment;
 use gatefold::config::kinds::mcp::McpConnection;
 use gatefold::config::{SourceFindings, check_source};
 use gatefold_setup::{self as setup, NewConnection, NewSource};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::description::SourceDescription;
 use super::next::{self, FollowingGateway};
 use super::target::{ScopeName, Target};
-use super::trial::{self, SourceTrial};
+use super::trial;
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::output::Output;
 use crate::cli::{failure, paths};
@@ -31,39 +32,75 @@ pub(crate) struct Add {
     pub(crate) format: Format,
 }
 
-/// Adds a source to the configuration, which is created if there is none.
+/// Which source to add, and where.
+pub(in crate::cli) struct Addition<'a> {
+    pub(in crate::cli) name: &'a str,
+    pub(in crate::cli) scope: Option<ScopeName>,
+    /// Nothing is written.
+    pub(in crate::cli) is_dry: bool,
+}
+
+/// What a first look at a new source found.
+pub(in crate::cli) struct FirstLook {
+    pub(in crate::cli) json: Value,
+    /// For people, a paragraph each.
+    pub(in crate::cli) lines: Vec<String>,
+}
+
 pub(super) async fn run(
     add: &Add,
     shared: &SharedOptions,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let target = Target::chosen(add.scope, shared, environment)?;
-    if let Some(fault) = setup::name_fault(&add.source.name, target.text()) {
+    let Add { source, scope, dry_run, .. } = add;
+    let addition = Addition { name: &source.name, scope: *scope, is_dry: *dry_run };
+    let describe = |config: &Path| source.source(config, environment);
+    let look = async |source: &NewSource, config: &Path| -> anyhow::Result<Option<FirstLook>> {
+        if matches!(source.connection, NewConnection::Mcp(_)) {
+            return Ok(None);
+        }
+        let trial = trial::of_source(&source.name, config, shared, environment).await?;
+        let is_api = matches!(source.connection, NewConnection::Api(_));
+        let lines = trial.lines(if is_api { "operation" } else { "tool" });
+        Ok(Some(FirstLook { json: json!(trial), lines }))
+    };
+    add_source(&addition, describe, look, shared, environment, output).await
+}
+
+/// Adds a source to the configuration, which is created if there is none. `describe` makes the source for
+/// a configuration at a path, and `look` looks at it once it is written.
+pub(in crate::cli) async fn add_source(
+    addition: &Addition<'_>,
+    describe: impl FnOnce(&Path) -> anyhow::Result<NewSource>,
+    look: impl AsyncFnOnce(&NewSource, &Path) -> anyhow::Result<Option<FirstLook>>,
+    shared: &SharedOptions,
+    environment: &Environment,
+    output: &Output,
+) -> anyhow::Result<ExitCode> {
+    let target = Target::chosen(addition.scope, shared, environment)?;
+    if let Some(fault) = setup::name_fault(addition.name, target.text()) {
         return Err(failure::usage(fault.to_string()));
     }
-    let source = add.source.source(&target.path, environment)?;
+    let source = describe(&target.path)?;
     refuse_plain_secrets(&source)?;
     let text = setup::add_source(target.before.as_deref(), &source, &target.path)?;
     let findings = check_source(&source.name, &text, &target.path, environment);
     refuse_faults(&findings)?;
-    if !add.dry_run {
+    let mut first_look = None;
+    if !addition.is_dry {
         target.write(&text)?;
+        if findings.absent.is_none() {
+            first_look = look(&source, &target.path).await?;
+        }
     }
-    let trial = if add.dry_run || findings.absent.is_some() {
-        None
-    } else if !matches!(source.connection, NewConnection::Mcp(_)) {
-        Some(trial::of_source(&source.name, &target.path, shared, environment).await?)
-    } else {
-        None
-    };
     let report = AddReport {
         source: &source,
         target: &target,
         findings: &findings,
-        trial: trial.as_ref(),
+        first_look: first_look.as_ref(),
         gateway: next::gateway(&target.path, shared, environment).await,
-        is_dry: add.dry_run,
+        is_dry: addition.is_dry,
         environment,
         output,
     };
@@ -102,8 +139,7 @@ struct AddReport<'a> {
     source: &'a NewSource,
     target: &'a Target,
     findings: &'a SourceFindings,
-    /// What an API's description gave.
-    trial: Option<&'a SourceTrial>,
+    first_look: Option<&'a FirstLook>,
     gateway: Option<FollowingGateway>,
     is_dry: bool,
     environment: &'a Environment,
@@ -122,7 +158,7 @@ impl AddReport<'_> {
                 "text": setup::section(source),
                 "absent": absent.map(|fault| json!({ "reason": fault.message, "help": fault.hint })),
                 "other_faults": self.findings.elsewhere,
-                "trial": self.trial,
+                "trial": self.first_look.map(|look| &look.json),
                 "gateway": self.gateway,
             }));
             return;
@@ -148,10 +184,8 @@ impl AddReport<'_> {
                 "note: the configuration has other faults; `gatefold config check` lists them";
             output.paragraph("", text);
         }
-        if let Some(trial) = self.trial {
-            let is_api = matches!(source.connection, NewConnection::Api(_));
-            let noun = if is_api { "operation" } else { "tool" };
-            trial.lines(noun).iter().for_each(|line| output.paragraph("", line));
+        for line in self.first_look.iter().flat_map(|look| &look.lines) {
+            output.paragraph("", line);
         }
         if self.is_dry {
             return;

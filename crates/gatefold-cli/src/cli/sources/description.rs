@@ -360,7 +360,12 @@ fn file_at(
     Ok(below_config(&path, config, environment))
 }
 
-fn below_config(path: &Path, config: &Path, environment: &Environment) -> String {
+/// A path as a configuration should have it: relative to it if it is below its folder.
+pub(in crate::cli) fn below_config(
+    path: &Path,
+    config: &Path,
+    environment: &Environment,
+) -> String {
     let path: PathBuf = path.components().collect();
     let folder = config.parent().map(|folder| environment.directory().join(folder));
     let below = folder.as_deref().and_then(|folder| path.strip_prefix(folder).ok());

@@ -19,7 +19,7 @@ use gatefold_dispatch::{
 use gatefold_documents::{Hints, READING_TIME, read_document};
 use gatefold_knowledge::{
     DocumentReader, Folder, KnowledgeHub, KnowledgePorts, KnowledgeSource, KnowledgeSourceSettings,
-    ReadDocument, UnreadDocument,
+    PastLimits, ReadDocument, RemoteDocuments, UnreadDocument,
 };
 use gatefold_policy::{Effect, Entries, Glob, Policy, PrincipalFilter, Rule, Scope};
 use serde_json::Value;
@@ -28,11 +28,16 @@ use serde_json::value::RawValue;
 /// How long anything may take that happens behind the calls.
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// How often what is fetched is looked at.
+const REFRESH: Duration = Duration::from_millis(100);
+
 /// Bases in folders of a temporary one.
 pub(super) struct World {
     home: tempfile::TempDir,
     policy: Policy,
     dispatcher: Arc<Dispatcher>,
+    /// What the base `handbook` has beside its folder.
+    remote: Option<Arc<dyn RemoteDocuments>>,
 }
 
 impl World {
@@ -60,7 +65,11 @@ impl World {
             clock: Arc::new(SystemClock),
             seal: SealKey::new([7; 32]),
         });
-        Self { home: tempfile::tempdir().unwrap(), policy, dispatcher }
+        Self { home: tempfile::tempdir().unwrap(), policy, dispatcher, remote: None }
+    }
+
+    pub(super) fn with_remote(self, remote: Arc<dyn RemoteDocuments>) -> Self {
+        Self { remote: Some(remote), ..self }
     }
 
     pub(super) fn folder(&self, base: &str) -> PathBuf {
@@ -111,11 +120,14 @@ impl World {
             folder: Arc::new(Folder::new(&roots, &[], &[]).unwrap()),
             roots,
             state: self.home.path().join("state").join(base),
+            past: PastLimits::default(),
+            refresh: REFRESH,
             seen_by_all: Arc::new(|_| true),
         };
         let ports = KnowledgePorts {
             reader: Arc::new(PlainReader),
-            encoder: None,
+            remote: self.remote.clone().filter(|_| base == "handbook"),
+            encoder: Arc::new(|| None),
             clock: Arc::new(SystemClock),
         };
         setup(base, Arc::new(KnowledgeSource::new(settings, ports)), None)

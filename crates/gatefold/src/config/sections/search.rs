@@ -27,7 +27,8 @@ pub(in crate::config) struct SearchKeys {
     /// takes some 4 ms, and the process 24 MB more while people search. A path names another one: a folder with
     /// `model.onnx` and `vocab.txt`, or an ONNX file with `vocab.txt` beside it, BERT-like, pooled as
     /// `1_Pooling/config.json` beside it says, by default to the mean; a folder `builtin` is `./builtin`.
-    /// `gatefold model get` downloads one, which takes three times as long and 180 MB. With `none`, tools are
+    /// `gatefold model get` downloads one, which takes three times as long and 180 MB. The encoder reads the
+    /// passages of knowledge bases too, in the background, those first that searches meet. With `none`, tools are
     /// ranked by their words and by our table of words' meanings, as they are by a program that was built
     /// without the feature `encoder`. If an encoder cannot be opened, searches run without it; the log,
     /// `gatefold doctor` and `gatefold check` say so.
