@@ -148,8 +148,11 @@ fn unfetched(error: &EgressError) -> UnfetchedDocument {
     if let EgressError::TooLarge { limit, .. } = error {
         return UnfetchedDocument::TooLarge(format!("it has more than {limit} bytes"));
     }
-    let causes = std::iter::successors(Some(error as &dyn Error), |error| error.source());
-    let mut detail: Vec<_> = causes.map(ToString::to_string).collect();
+    let (mut detail, mut cause) = (vec![error.to_string()], error.source());
+    while let Some(own) = cause {
+        detail.push(own.to_string());
+        cause = own.source();
+    }
     // Some errors repeat what caused them.
     detail.dedup_by(|later, before| before.contains(later.as_str()));
     UnfetchedDocument::Unreachable { reason: reason(error).to_owned(), detail: detail.join(": ") }

@@ -59,6 +59,9 @@ fn scheme(text: &str) -> Option<String> {
 }
 
 fn address(item: &Field<'_>, text: &str, secrets: &[String]) -> Option<String> {
+    if !item.is_put_in(text) {
+        return Some(text.to_owned());
+    }
     let Ok(mut url) = Url::parse(text) else {
         let hint = "write it whole: `https://example.com/handbook.html`";
         item.fault("is not an address", hint);
