@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use gatefold_documents::Place;
+use gatefold_knowledge::Quote;
 
 use super::asking::Answered;
 use super::sets::{Answer, AnswerPlace, KnowledgeSet, Question};
@@ -72,13 +73,21 @@ fn quality(set: &KnowledgeSet, with: &[Answered<'_>]) -> Vec<Figure> {
             let found = one.grounded.claims.iter().flat_map(|claim| &claim.quotes);
             characters(one.question, found.map(|it| (&*it.document, it.span.clone())))
         });
+        let alike = with.iter().map(|one| {
+            let found = one.grounded.claims.iter().flat_map(|claim| &claim.quotes);
+            let found = found.map(|it| (&*it.document, twin(set, one.question, it)));
+            characters(one.question, found)
+        });
         let (passages, quotes): (Vec<_>, Vec<_>) = (passages.collect(), quotes.collect());
+        let alike: Vec<_> = alike.collect();
         let part = |all: &[[f64; 2]], index: usize| of_one(mean(all.iter().map(|it| it[index])));
         return vec![
             ("recall of characters, 5 passages", part(&passages, 0)),
             ("precision of characters, 5 passages", part(&passages, 1)),
             ("recall of characters, quotes", part(&quotes, 0)),
             ("precision of characters, quotes", part(&quotes, 1)),
+            ("recall of characters, quotes, twins alike", part(&alike, 0)),
+            ("precision of characters, quotes, twins alike", part(&alike, 1)),
         ];
     }
     vec![("NDCG@10 of documents", of_one(mean(with.iter().map(ndcg))))]
@@ -125,6 +134,24 @@ fn characters<'a>(
         all.values().flatten().map(ExactSizeIterator::len).sum()
     };
     [&answers, &found].map(|all| shared as f64 / length(all).max(1) as f64)
+}
+
+/// Where a quote would be if it were of the place that the question's answer names. A document that says
+/// something several times is quoted once, and any of these places is as good.
+fn twin(set: &KnowledgeSet, question: &Question, quote: &Quote) -> Range<usize> {
+    let text = &set.documents[&*quote.document].document.text;
+    for answer in question.answers.iter().filter(|answer| *answer.document == *quote.document) {
+        let AnswerPlace::Span { start, end, text: words } = &answer.place else { continue };
+        if shared(&(*start..*end), &quote.span) > 0 {
+            return quote.span.clone();
+        }
+        let mut twins = text.match_indices(&**words).map(|(at, words)| at..at + words.len());
+        if let Some(twin) = twins.find(|twin| shared(twin, &quote.span) > 0) {
+            let moved = |at: usize| (at + start).saturating_sub(twin.start);
+            return moved(quote.span.start)..moved(quote.span.end);
+        }
+    }
+    quote.span.clone()
 }
 
 /// Spans by document, joined where they overlap.
