@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::KnowledgeBase;
-use super::encoding::{TextKind, TouchedChunk};
+use super::encoding::{SentenceEncoder, TextKind, TouchedChunk};
 use super::repair::{IndexState, index_state};
 use crate::KnowledgeError;
 use crate::evidence::{Neighbours, WordEvidence, weigh};
@@ -93,9 +93,12 @@ impl KnowledgeBase {
         Ok(stored_state.encoder)
     }
 
-    /// The vector of a query, by the encoder that made those of the chunks.
+    /// The vector of a query, by the encoder that made those of the chunks. Where none did yet, a search still
+    /// says which chunks are to be encoded first.
     fn query_vector(&self, text: &str, name: &str) -> Option<Vec<f32>> {
-        let encoder = (self.settings.encoder)().filter(|encoder| encoder.name() == name)?;
+        let is_same =
+            |encoder: &Arc<dyn SentenceEncoder>| name.is_empty() || encoder.name() == name;
+        let encoder = (self.settings.encoder)().filter(is_same)?;
         encoder.embed(&[text], TextKind::Query)?.into_iter().next().flatten()
     }
 

@@ -116,8 +116,8 @@ fn a_document_that_is_far_better_than_all_others_gives_all_passages() {
     let many: Vec<_> = (0..20).map(section).collect();
     put(&base, &[("many.md", &many.concat()), ("other.md", "The crane waits at the river.")]);
     let query = |text| Query { text, top: 10, per_document: 3 };
-    assert_eq!(base.search(&query("a heron that waits")).unwrap().passages.len(), 10);
-    let of_both = base.search(&query("who waits")).unwrap().passages;
+    assert_eq!(base.search(&query("heron")).unwrap().passages.len(), 10);
+    let of_both = base.search(&query("waits")).unwrap().passages;
     assert_eq!(of_both.iter().filter(|one| &*one.document == "many.md").count(), 3);
 }
 
