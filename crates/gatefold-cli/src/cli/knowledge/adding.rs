@@ -11,7 +11,7 @@ use gatefold_core::Domain;
 use gatefold_setup::{NewConnection, NewKnowledge, NewSource};
 use serde_json::json;
 
-use super::opening::{self, Configured, unread_words};
+use super::opening::{self, ConfiguredBases, unread_words};
 use super::words::fault_words;
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::failure::usage_with_help;
@@ -113,8 +113,8 @@ async fn first_look(
     let own = Some(config.to_owned());
     let shared = SharedOptions { config: own, mcp_config: Vec::new(), ..shared.clone() };
     let config = load(&shared.inputs().located(environment)?, environment)?;
-    let configured = Configured::of(config, &shared, environment)?;
-    let base = configured.one(Some(name))?;
+    let configured = ConfiguredBases::of(config, &shared, environment)?;
+    let base = configured.choose_one(Some(name))?;
     let mut look = FirstLook { json: json!({}), lines: Vec::new() };
     for opened in opening::open(vec![base], output).await? {
         let findings = opened.configured.findings(&opened.base, opened.unread).await?;

@@ -15,7 +15,7 @@ use gatefold_knowledge::{
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::opening::{self, Configured, OpenedBase, unread_words};
+use super::opening::{self, ConfiguredBases, OpenedBase, unread_words};
 use super::words::fault_words;
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::failure::{usage_with_help, with_help};
@@ -53,7 +53,7 @@ pub(super) async fn check(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let chosen = Configured::load(shared, environment)?.chosen(it.base.as_deref())?;
+    let chosen = ConfiguredBases::load(shared, environment)?.choose(it.base.as_deref())?;
     let mut checked = Vec::new();
     for OpenedBase { configured, base, unread } in opening::open(chosen, output).await? {
         let findings = configured.findings(&base, unread).await?;
@@ -127,7 +127,7 @@ pub(super) async fn verify(
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
     let answer = answer(&it.file, environment)?;
-    let chosen = Configured::load(shared, environment)?.chosen(it.base.as_deref())?;
+    let chosen = ConfiguredBases::load(shared, environment)?.choose(it.base.as_deref())?;
     let opened = opening::open(chosen, output).await?;
     let bases: Vec<(String, Arc<KnowledgeBase>)> = opened
         .iter()

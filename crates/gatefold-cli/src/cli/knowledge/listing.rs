@@ -13,7 +13,7 @@ use gatefold_knowledge::{
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 
-use super::opening::{self, Configured, OpenedBase};
+use super::opening::{self, ConfiguredBases, OpenedBase};
 use super::words::{size_words, state_words};
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::output::{Output, Style};
@@ -54,14 +54,14 @@ pub(super) async fn list(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let configured = match Configured::load(shared, environment) {
+    let configured = match ConfiguredBases::load(shared, environment) {
         // An empty list is not a failure.
         Err(error) if matches!(error.downcast_ref(), Some(ConfigError::NotFound { .. })) => {
-            Configured::of(Config::default(), shared, environment)?
+            ConfiguredBases::of(Config::default(), shared, environment)?
         }
         configured => configured?,
     };
-    let Configured { config, state_dir, bases } = configured;
+    let ConfiguredBases { config, state_dir, bases } = configured;
     let mut lines = Vec::new();
     for base in opening::open(bases, output).await? {
         let counts = base.with(KnowledgeBase::counts).await?;
@@ -205,7 +205,7 @@ pub(super) async fn documents(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let base = Configured::load(shared, environment)?.one(it.base.as_deref())?;
+    let base = ConfiguredBases::load(shared, environment)?.choose_one(it.base.as_deref())?;
     for base in opening::open(vec![base], output).await? {
         let documents = base.with(KnowledgeBase::documents).await?;
         if output.is_json() {

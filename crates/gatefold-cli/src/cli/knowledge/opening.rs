@@ -20,7 +20,7 @@ use crate::cli::session;
 use crate::cli::table::number_of;
 
 /// What a configuration says of knowledge bases.
-pub(super) struct Configured {
+pub(super) struct ConfiguredBases {
     pub(super) config: Config,
     pub(super) state_dir: PathBuf,
     pub(super) bases: Vec<ConfiguredBase>,
@@ -34,7 +34,7 @@ pub(super) struct OpenedBase {
     pub(super) unread: Option<UnreadFiles>,
 }
 
-impl Configured {
+impl ConfiguredBases {
     pub(super) fn load(shared: &SharedOptions, environment: &Environment) -> anyhow::Result<Self> {
         let config = load(&shared.inputs().located(environment)?, environment)?;
         Self::of(config, shared, environment)
@@ -52,7 +52,7 @@ impl Configured {
     }
 
     /// The bases that a command is about: the one of this name, or all.
-    pub(super) fn chosen(self, name: Option<&str>) -> anyhow::Result<Vec<ConfiguredBase>> {
+    pub(super) fn choose(self, name: Option<&str>) -> anyhow::Result<Vec<ConfiguredBase>> {
         let Self { config, mut bases, .. } = self;
         let Some(name) = name else {
             return if bases.is_empty() { Err(without_any()) } else { Ok(bases) };
@@ -78,8 +78,8 @@ impl Configured {
     }
 
     /// The only base, or the one of this name.
-    pub(super) fn one(self, name: Option<&str>) -> anyhow::Result<ConfiguredBase> {
-        let mut chosen = self.chosen(name)?;
+    pub(super) fn choose_one(self, name: Option<&str>) -> anyhow::Result<ConfiguredBase> {
+        let mut chosen = self.choose(name)?;
         if chosen.len() > 1 {
             let names: Vec<_> = chosen.iter().map(|base| base.name.as_str()).collect();
             let help = format!("name one of `{}`", names.join("`, `"));
@@ -100,15 +100,15 @@ pub(super) async fn open(
 ) -> anyhow::Result<Vec<OpenedBase>> {
     let mut opened = Vec::with_capacity(bases.len());
     for configured in bases {
-        let base = configured.open().await.with_context(|| cannot(&configured, "opened"))?;
+        let base = configured.open().await.with_context(|| failure_words(&configured, "opened"))?;
         let unread = read(&configured, &base, output).await;
-        let unread = unread.with_context(|| cannot(&configured, "read"))?;
+        let unread = unread.with_context(|| failure_words(&configured, "read"))?;
         opened.push(OpenedBase { configured, base, unread });
     }
     Ok(opened)
 }
 
-fn cannot(base: &ConfiguredBase, what: &str) -> String {
+fn failure_words(base: &ConfiguredBase, what: &str) -> String {
     format!("the knowledge base `{}` cannot be {what}", base.name)
 }
 
@@ -142,7 +142,7 @@ impl OpenedBase {
     ) -> anyhow::Result<T> {
         let base = Arc::clone(&self.base);
         let done = spawn_blocking(move || work(&base)).await?;
-        done.with_context(|| cannot(&self.configured, "read"))
+        done.with_context(|| failure_words(&self.configured, "read"))
     }
 
     /// Says what may be missing from any answer.

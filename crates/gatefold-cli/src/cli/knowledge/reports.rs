@@ -9,7 +9,7 @@ use gatefold_core::{Clock, Domain, SystemClock};
 use gatefold_dispatch::DocumentCount;
 use gatefold_knowledge::KnowledgeBase;
 
-use super::opening::{self, Configured, unread_words};
+use super::opening::{self, ConfiguredBases, unread_words};
 use crate::cli::arguments::SharedOptions;
 use crate::cli::output::Output;
 
@@ -22,7 +22,9 @@ pub(in crate::cli) async fn read_all(
 ) -> Vec<String> {
     let config = shared.inputs().located(environment).and_then(|inputs| load(&inputs, environment));
     let Ok(config) = config else { return Vec::new() };
-    let Ok(configured) = Configured::of(config, shared, environment) else { return Vec::new() };
+    let Ok(configured) = ConfiguredBases::of(config, shared, environment) else {
+        return Vec::new();
+    };
     let mut warnings = Vec::new();
     for base in configured.bases {
         let Ok(opened) = opening::open(vec![base], output).await else { continue };

@@ -9,7 +9,7 @@ use gatefold_knowledge::ranking::FITS;
 use gatefold_knowledge::{Citation, Found, MAX_QUERY, MAX_TOP, Passage, Query, place_words};
 use serde_json::{Value, json};
 
-use super::opening::{self, Configured};
+use super::opening::{self, ConfiguredBases};
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::failure::usage_with_help;
 use crate::cli::output::Output;
@@ -58,7 +58,7 @@ pub(super) async fn search(
         let fault = format!("the query is longer than {MAX_QUERY} bytes");
         return Err(usage_with_help(fault, "ask for less at once"));
     }
-    let chosen = Configured::load(shared, environment)?.chosen(it.base.as_deref())?;
+    let chosen = ConfiguredBases::load(shared, environment)?.choose(it.base.as_deref())?;
     let opened = opening::open(chosen, output).await?;
     let (mut passages, mut nearest) = (Vec::new(), Vec::new());
     let (shared_text, top): (Arc<str>, _) = (text.as_str().into(), it.top);

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::task::spawn_blocking;
 
 use super::listing::UnnamedBase;
-use super::opening::{self, Configured};
+use super::opening::{self, ConfiguredBases};
 use crate::cli::arguments::{Format, SharedOptions, WriteOptions};
 use crate::cli::failure::{usage_with_help, with_help};
 use crate::cli::output::Output;
@@ -47,7 +47,7 @@ pub(super) async fn rebuild(
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<ExitCode> {
-    let base = Configured::load(shared, environment)?.one(it.base.as_deref())?;
+    let base = ConfiguredBases::load(shared, environment)?.choose_one(it.base.as_deref())?;
     for own in opening::open(vec![base], output).await? {
         let (name, base) = (&own.configured.name, own.base.clone());
         let progress = Progress::new(output, "rebuilding");
@@ -99,7 +99,7 @@ pub(super) async fn remove(
 ) -> anyhow::Result<ExitCode> {
     let caution = WriteOptions { dry_run: false, yes: it.yes };
     let asking = PromptMode::new(&caution, output.is_json())?;
-    let configured = Configured::load(shared, environment)?;
+    let configured = ConfiguredBases::load(shared, environment)?;
     let folders = unnamed_bases(&configured.config, &configured.state_dir);
     let folders =
         folders.with_context(|| format!("`{}` cannot be read", configured.state_dir.display()))?;
@@ -137,7 +137,7 @@ pub(super) async fn remove(
 }
 
 /// The error about a name that is no folder that may be deleted.
-fn unknown(name: &str, configured: &Configured, unnamed: &[String]) -> anyhow::Error {
+fn unknown(name: &str, configured: &ConfiguredBases, unnamed: &[String]) -> anyhow::Error {
     let is_meant = |base: &&gatefold::ConfiguredBase| {
         base.name == name || base.folder().file_name().is_some_and(|folder| folder == name)
     };
