@@ -216,7 +216,6 @@ impl Ingest {
                     let later = on_disk(move || own.put(outcome?)).await?;
                     left = left.saturating_sub(1);
                     unread = unread.saturating_sub(usize::from(is_missed(&name)));
-                    this.progress.set_unread(unread);
                     if later.is_none() {
                         settled.push(name);
                     }
@@ -229,6 +228,8 @@ impl Ingest {
                 continue;
             }
             Self::settle(this, &mut settled).await?;
+            // Only now can they be found.
+            this.progress.set_unread(unread);
             committed = Instant::now();
             if left == 0 {
                 break;
