@@ -10,6 +10,24 @@ use crate::limits::WORD;
 pub(crate) const EXACT: &str = "exact";
 pub(crate) const STEMMED: &str = "stemmed";
 
+/// Words that say nothing about what a question is about.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
+    "because", "been", "before", "being", "between", "both", "but", "by", "can", "could", "did",
+    "do", "does", "doing", "during", "each", "either", "explain", "find", "for", "from", "give",
+    "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "into", "is", "it",
+    "its", "just", "list", "many", "may", "me", "might", "more", "most", "much", "must", "my",
+    "of", "on", "or", "our", "please", "say", "says", "shall", "she", "should", "show", "so",
+    "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
+    "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "whether",
+    "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+];
+
+/// Whether a word, in lower case, says nothing about what a question is about.
+pub(crate) fn is_stop_word(word: &str) -> bool {
+    STOP_WORDS.contains(&word)
+}
+
 /// Words in lower case, as they are.
 pub(crate) fn exact_analyzer() -> TextAnalyzer {
     TextAnalyzer::from(WordTokenizer { folds_accents: false })

@@ -25,7 +25,16 @@ const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Look",
         &[
-            "check", "doctor", "status", "calls", "logs", "tools", "skills", "surface", "queries",
+            "check",
+            "doctor",
+            "status",
+            "calls",
+            "logs",
+            "tools",
+            "skills",
+            "knowledge",
+            "surface",
+            "queries",
             "eval",
         ],
     ),

@@ -97,13 +97,19 @@ pub(super) struct Weights {
 /// How much more a number says than a word that is as rare.
 const NUMBER_WEIGHT: f32 = 1.5;
 
+/// How many sentences are counted besides those at hand, and how many of these have a word: where there are
+/// few, counts say little.
+const PRIOR_SENTENCES: f32 = 10.0;
+const PRIOR_HAVING: f32 = 0.1;
+
 impl Weights {
     /// By how many of the sentences have each word.
     #[expect(clippy::cast_precision_loss, reason = "counts of sentences")]
     pub(super) fn of(question: &Terms, sentences: &[Terms]) -> Self {
-        let count = sentences.len() as f32;
+        let count = sentences.len() as f32 + PRIOR_SENTENCES;
         let weigh = |term: &str| {
             let having = sentences.iter().filter(|terms| terms.has(term)).count() as f32;
+            let having = having + PRIOR_HAVING;
             // The inverse frequency of BM25, which is never negative.
             let rarity = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
             if question.numbers.contains(term) { NUMBER_WEIGHT * rarity } else { rarity }

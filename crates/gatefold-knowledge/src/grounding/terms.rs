@@ -4,19 +4,7 @@ use gatefold_search::words::stem;
 use rustc_hash::FxHashSet;
 
 use crate::checking::is_unspaced_script;
-
-/// Words that say nothing about what a question is about.
-const STOP_WORDS: &[&str] = &[
-    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-    "because", "been", "before", "being", "between", "both", "but", "by", "can", "could", "did",
-    "do", "does", "doing", "during", "each", "either", "explain", "find", "for", "from", "give",
-    "had", "has", "have", "he", "her", "him", "his", "how", "i", "if", "in", "into", "is", "it",
-    "its", "just", "list", "many", "may", "me", "might", "more", "most", "much", "must", "my",
-    "of", "on", "or", "our", "please", "say", "says", "shall", "she", "should", "show", "so",
-    "some", "such", "tell", "than", "that", "the", "their", "them", "then", "there", "these",
-    "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "whether",
-    "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
-];
+use crate::words::is_stop_word;
 
 const NEGATIONS: &[&str] = &[
     "no",
@@ -111,7 +99,7 @@ impl Terms {
         }
         self.asks_number |= COUNTED.contains(&lower.as_str());
         for part in lower.split(['.', ',', '\'']) {
-            if part.len() > 1 && !STOP_WORDS.contains(&part) {
+            if part.len() > 1 && !is_stop_word(part) {
                 self.words.insert(stem(part).to_owned());
             }
         }

@@ -12,7 +12,7 @@ use tantivy::{DocAddress, DocId, DocSet as _, Searcher, SegmentReader, Term};
 use super::{ChunkIndex, DIGEST, DOCUMENT, Fields, KEY};
 use crate::KnowledgeError;
 use crate::limits::{CANDIDATES, COMMON_SHARE, QUERY_WORDS};
-use crate::words::{exact_analyzer, stemming_analyzer, word_parts, words};
+use crate::words::{exact_analyzer, is_stop_word, stemming_analyzer, word_parts, words};
 
 /// What a word is worth in the title and the headings, if in the body it is worth 1, and how much of that
 /// their lengths take from it. BM25F: Robertson and Zaragoza, "The Probabilistic Relevance Framework"
@@ -160,8 +160,9 @@ fn query_words(
             let term = Term::from_field_text(field, &word.stemmed);
             with_word = searcher.doc_freq(&term)?.max(with_word);
         }
-        word.weight = inverse_frequency(with_word, chunks);
-        word.is_common = with_word > chunks / COMMON_SHARE;
+        word.weight = inverse_frequency(&word.exact, with_word, chunks);
+        // In a small base they cost nothing.
+        word.is_common = with_word > (chunks / COMMON_SHARE).max(CANDIDATES as u64);
         word.is_in_texts = with_word > 0;
     }
     found.sort_by(|left, right| right.weight.total_cmp(&left.weight));
@@ -205,10 +206,19 @@ fn distinct_words(query: &str) -> Vec<QueryWord> {
     found
 }
 
+/// How many chunks of ordinary prose are counted besides those of the base, and which share of them has a
+/// word that means little, and any other. In a base of few chunks counts say nothing: without these, the
+/// words of a question that the base does not have would weigh more than those that it has.
+const PRIOR_CHUNKS: f32 = 30.0;
+const PRIOR_STOP_WORD: f32 = 0.5;
+const PRIOR_WORD: f32 = 0.005;
+
 #[expect(clippy::cast_precision_loss, reason = "counts of chunks; a weight needs few digits")]
-fn inverse_frequency(with_word: u64, chunks: u64) -> f32 {
-    let with_word = with_word.min(chunks) as f32;
-    (1.0 + (chunks as f32 - with_word + 0.5) / (with_word + 0.5)).ln()
+fn inverse_frequency(word: &str, with_word: u64, chunks: u64) -> f32 {
+    let share = if is_stop_word(word) { PRIOR_STOP_WORD } else { PRIOR_WORD };
+    let with_word = with_word.min(chunks) as f32 + PRIOR_CHUNKS * share;
+    let chunks = chunks as f32 + PRIOR_CHUNKS;
+    (1.0 + (chunks - with_word + 0.5) / (with_word + 0.5)).ln()
 }
 
 /// The query that chooses candidates. Words that most chunks have would make it read the whole index

@@ -192,3 +192,23 @@ fn a_long_query_is_cut_and_finds_what_it_begins_with() {
     let words: Vec<_> = (0..2000).map(|number| format!("word{number}")).collect();
     assert!(names(&base, &words.join(" ")).is_empty());
 }
+
+#[test]
+fn one_document_answers_a_question_in_plain_words() {
+    let scratch = Scratch::new();
+    let base = scratch.open();
+    put(
+        &base,
+        &[(
+            "travel.md",
+            "# Travel policy\n\n## Hotels\n\nA hotel may cost at most 140 euros a night.\n",
+        )],
+    );
+    let best = |query: &str| search(&base, query).passages.first().map_or(0.0, |best| best.score);
+    for asked in ["how much may a hotel cost", "What is the most that a night in a hotel costs?"] {
+        assert!(best(asked) >= FITS, "{asked} {}", best(asked));
+    }
+    for asked in ["how much may a dentist cost", "What is the colour of the office?"] {
+        assert!(best(asked) < FITS, "{asked} {}", best(asked));
+    }
+}

@@ -90,7 +90,7 @@ fn what_is_no_address_of_a_document_is_refused() {
         ("'https://me:pass@example.com/'", "has a user name or a secret in it"),
         ("[]", "name a folder, a file or an address"),
         (long.as_str(), "is longer than 1024 bytes"),
-        ("'https://example.com/'\nrefresh = '10s'", "is less than 1m"),
+        ("'https://example.com/'\nrefresh = '10s'", "is less than 60s"),
         ("'handbook'\nrefresh = '1h'", "is about addresses, and `knowledge` has none"),
         ("'handbook'\nallow_private = true", "is about addresses, and `knowledge` has none"),
     ] {

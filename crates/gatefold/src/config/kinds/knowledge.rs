@@ -154,7 +154,7 @@ struct KnowledgeKeys {
     /// links in it are not followed either, and models see it. Named `handbook`, the source has the tools
     /// `handbook__kb_retrieve`, `handbook__grounded_retrieve` and three more.
     #[schemars(schema_with = "places_schema",
-        extend("examples" = ["./handbook", ["./policies", "https://example.com/faq.html"]]))]
+        extend("examples" = [["./policies", "https://example.com/faq.html"], "./handbook"]))]
     knowledge: HandRead<FilePath>,
     /// How often the addresses are looked at for changes.
     ///
