@@ -33,7 +33,7 @@ fn the_walk_is_printed_within_seconds_and_adds_up() {
         "The coffee machine makes tea",
         "6 MCP servers, each a process of its own, 1 HTTP API, 1 database, 1 folder of skills, a handbook and built-in \
          tools behind one gateway",
-        "If it makes tea, the selector valve is stuck",
+        "> If it makes tea, the",
         "gatefold://handbook/kb/machines.txt@",
         "{\"tool\":\"builtin__calculate\",\"result\":800}",
         "\"tool\":\"skills__read_skill\",\"result\":\"# Report a fault",
