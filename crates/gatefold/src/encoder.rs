@@ -45,6 +45,7 @@ pub struct EncoderTier {
 #[derive(Debug)]
 struct OpenEncoder {
     /// Which model it is.
+    #[cfg(feature = "knowledge")]
     digest: String,
     tools: Embedder,
     /// Its vectors stay in memory: past requests can be erased, and a vector on disk would reveal
@@ -128,8 +129,12 @@ impl EncoderTier {
         });
         let past =
             Embedder::start(Arc::clone(&model), VectorCache::in_memory(&model, PAST_REQUESTS));
-        let digest = model.digest().to_owned();
-        Ok(OpenEncoder { digest, tools: Embedder::start(model, vectors), past })
+        Ok(OpenEncoder {
+            #[cfg(feature = "knowledge")]
+            digest: model.digest().to_owned(),
+            tools: Embedder::start(model, vectors),
+            past,
+        })
     }
 
     fn passages(&self) -> MutexGuard<'_, Option<Vec<Arc<str>>>> {

@@ -20,7 +20,7 @@ use self::sets::{Half, KnowledgeSet};
 use super::say;
 use super::table::markdown;
 
-struct Options {
+struct KnowledgeOptions {
     sets: PathBuf,
     /// The sets that are asked.
     names: Vec<&'static str>,
@@ -38,7 +38,7 @@ pub(crate) fn run(options: &[&str]) -> Result<()> {
     Ok(())
 }
 
-fn parse(options: &[&str]) -> Result<Options> {
+fn parse(options: &[&str]) -> Result<KnowledgeOptions> {
     let (mut sets, mut names) = (None, sets::NAMES.to_vec());
     let (mut encoder, mut half) = (ModelPlace::builtin(), Half::Tell);
     let mut options = options.iter();
@@ -59,7 +59,7 @@ fn parse(options: &[&str]) -> Result<Options> {
         }
     }
     let sets = sets.context("`--sets` must name the folder that `tests/knowledge/sets` filled")?;
-    Ok(Options { sets, names, encoder, half })
+    Ok(KnowledgeOptions { sets, names, encoder, half })
 }
 
 /// Fills a base with a set, asks it, first by words alone, and gives a table.

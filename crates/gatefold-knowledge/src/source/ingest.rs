@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::cited::CitedVersions;
-use super::origin::{DocumentOrigin, ListedDocument, LoadedDocument, is_stale, origins};
+use super::origin::{ChangedDocument, DocumentOrigin, LoadedDocument, is_stale, origins};
 use super::progress::IngestProgress;
 use super::{DocumentReader, KnowledgePorts, KnowledgeSourceSettings, UnreadDocument, on_disk};
 use crate::{
@@ -192,14 +192,14 @@ impl Ingest {
     /// Reads documents and puts them into the base, a few at a time.
     async fn take(
         this: &Arc<Self>,
-        documents: Vec<ListedDocument>,
+        documents: Vec<ChangedDocument>,
         known: Arc<HashMap<String, DocumentSummary>>,
     ) -> Result<Pass, KnowledgeError> {
         let is_missed = |name: &str| this.origin.is_missed(known.get(name));
         let (mut left, mut settled) = (documents.len(), Vec::new());
         let mut unread = documents.iter().filter(|own| is_missed(own.name())).count();
         this.progress.set_unread(unread);
-        let reading = |document: ListedDocument| {
+        let reading = |document: ChangedDocument| {
             let (this, known) = (Arc::clone(this), Arc::clone(&known));
             async move {
                 let name = document.name().to_owned();
@@ -256,7 +256,7 @@ impl Ingest {
 
     async fn read(
         &self,
-        document: ListedDocument,
+        document: ChangedDocument,
         known: &HashMap<String, DocumentSummary>,
     ) -> Result<Outcome, KnowledgeError> {
         let same = known.get(document.name());

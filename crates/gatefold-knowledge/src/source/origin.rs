@@ -36,14 +36,14 @@ pub(super) fn origins(
 }
 
 /// A document that may have changed.
-pub(super) enum ListedDocument {
+pub(super) enum ChangedDocument {
     File(FileOnDisk),
     Address(String),
 }
 
 /// What is to be done about the documents of an origin.
 pub(super) struct DocumentChanges {
-    pub(super) changed: Vec<ListedDocument>,
+    pub(super) changed: Vec<ChangedDocument>,
     /// The names of those that are gone.
     pub(super) removed: Vec<String>,
 }
@@ -67,7 +67,7 @@ pub(super) enum LoadedDocument {
     Skipped,
 }
 
-impl ListedDocument {
+impl ChangedDocument {
     pub(super) fn name(&self) -> &str {
         match self {
             Self::File(file) => &file.name,
@@ -101,16 +101,16 @@ impl DocumentOrigin {
     /// Loads a document, given what is known of it.
     pub(super) async fn load(
         &self,
-        document: ListedDocument,
+        document: ChangedDocument,
         known: Option<&DocumentSummary>,
     ) -> LoadedDocument {
         match (self, document) {
-            (Self::Folders(_), ListedDocument::File(file)) => folders::load(file).await,
-            (Self::Addresses(addresses), ListedDocument::Address(address)) => {
+            (Self::Folders(_), ChangedDocument::File(file)) => folders::load(file).await,
+            (Self::Addresses(addresses), ChangedDocument::Address(address)) => {
                 addresses.load(address, known).await
             }
-            (Self::Folders(_), ListedDocument::Address(_))
-            | (Self::Addresses(_), ListedDocument::File(_)) => LoadedDocument::Skipped,
+            (Self::Folders(_), ChangedDocument::Address(_))
+            | (Self::Addresses(_), ChangedDocument::File(_)) => LoadedDocument::Skipped,
         }
     }
 

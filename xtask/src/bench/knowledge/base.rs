@@ -36,9 +36,13 @@ pub(super) fn put<'d>(
     Ok(base.commit()?)
 }
 
+/// The most passages whose vectors are remembered: more than a set has.
+const REMEMBERED: usize = 200_000;
+
 /// An encoder that remembers passages: documents that are taken out and put back are not encoded again.
 pub(super) struct BenchEncoder {
     model: Model,
+    /// At most [`REMEMBERED`].
     passages: Mutex<HashMap<String, Option<Vec<f32>>>>,
 }
 
@@ -60,7 +64,10 @@ impl SentenceEncoder for BenchEncoder {
                 return vector.clone();
             }
             let vector = self.encode(text);
-            known().insert(text.to_owned(), vector.clone());
+            let mut known = known();
+            if known.len() < REMEMBERED {
+                known.insert(text.to_owned(), vector.clone());
+            }
             vector
         };
         let embed = |text: &&str| match kind {

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::super::on_disk;
 use super::super::remote::{FetchedDocument, RemoteDocuments, UnfetchedDocument};
-use super::{DocumentChanges, ListedDocument, LoadedDocument};
+use super::{ChangedDocument, DocumentChanges, LoadedDocument};
 use crate::limits::MAX_DOCUMENTS;
 use crate::{DocumentSummary, FileFacts};
 
@@ -61,7 +61,7 @@ impl AddressOrigin {
             states.get(*address).and_then(|state| state.due).is_none_or(|due| due <= now)
         };
         let addresses = || self.documents.addresses().iter().take(MAX_DOCUMENTS);
-        let changed = addresses().filter(is_due).cloned().map(ListedDocument::Address).collect();
+        let changed = addresses().filter(is_due).cloned().map(ChangedDocument::Address).collect();
         let is_gone = |name: &&String| addresses().all(|address| address != *name);
         let names = known.iter().map(|document| &document.name);
         DocumentChanges { changed, removed: names.filter(is_gone).cloned().collect() }

@@ -8,7 +8,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::super::on_disk;
 use super::super::watch::FileWatch;
-use super::{DocumentChanges, ListedDocument, LoadedDocument};
+use super::{ChangedDocument, DocumentChanges, LoadedDocument};
 use crate::{DocumentSummary, FileChanges, FileFacts, FileOnDisk, Folder, KnowledgeError, plan};
 
 /// Folders and files that are watched.
@@ -35,7 +35,7 @@ impl FolderOrigin {
         }
         let FileChanges { changed, removed } = plan(listing, known);
         DocumentChanges {
-            changed: changed.into_iter().map(ListedDocument::File).collect(),
+            changed: changed.into_iter().map(ChangedDocument::File).collect(),
             removed,
         }
     }
