@@ -144,7 +144,7 @@ pub(super) async fn verify(
     });
     let checked = checked.await?;
     if output.is_json() {
-        output.json(&verified_as_json(&checked));
+        output.json(&answer_as_json(&checked));
     } else {
         print_verified(&checked, output);
         for own in &opened {
@@ -232,7 +232,7 @@ fn print_verified(checked: &CheckedAnswer, output: &Output) {
     }
 }
 
-fn verified_as_json(checked: &CheckedAnswer) -> Value {
+fn answer_as_json(checked: &CheckedAnswer) -> Value {
     let quote = |quote: &CheckedQuote| {
         json!({
             "quote": quote.quote,

@@ -106,7 +106,7 @@ fn disk_use(folder: &Path) -> anyhow::Result<Option<DiskUse>> {
 }
 
 fn table(lines: &[BaseLine], style: Style) -> Table {
-    let is_encoded = lines.iter().any(|line| encoded(&line.counts) > 0);
+    let is_encoded = lines.iter().any(|line| count_encoded(&line.counts) > 0);
     let mut heads = vec!["name", "title", "documents", "unreadable", "passages"];
     if is_encoded {
         heads.push("encoded");
@@ -123,7 +123,7 @@ fn table(lines: &[BaseLine], style: Style) -> Table {
             grouped(counts.chunks),
         ];
         if is_encoded {
-            row.push(format!("{} %", encoded(counts) * 100 / counts.chunks.max(1)));
+            row.push(format!("{} %", count_encoded(counts) * 100 / counts.chunks.max(1)));
         }
         row.push(on_disk.map(|own| size_words(own.bytes)).unwrap_or_default());
         row.push(on_disk.map(|own| own.changed.to_string()).unwrap_or_default());
@@ -133,7 +133,7 @@ fn table(lines: &[BaseLine], style: Style) -> Table {
 }
 
 /// How many chunks the encoder has read.
-fn encoded(counts: &BaseCounts) -> usize {
+fn count_encoded(counts: &BaseCounts) -> usize {
     counts.chunks.saturating_sub(counts.chunks_to_encode)
 }
 
@@ -148,7 +148,7 @@ fn base_as_json(line: &BaseLine) -> Value {
         "unreadable": counts.faults,
         "unread_files": base.unread.as_ref().map_or(0, |unread| unread.count),
         "passages": counts.chunks,
-        "encoded_passages": encoded(counts),
+        "encoded_passages": count_encoded(counts),
         "past_versions": counts.past_versions,
         "past_bytes": counts.past_bytes,
         "folder": configured.folder(),

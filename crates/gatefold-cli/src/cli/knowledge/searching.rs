@@ -6,16 +6,15 @@ use std::sync::Arc;
 use clap::Args;
 use gatefold::Environment;
 use gatefold_knowledge::ranking::FITS;
-use gatefold_knowledge::{Citation, Found, MAX_QUERY, MAX_TOP, Passage, Query, place_words};
+use gatefold_knowledge::{
+    Citation, Found, MAX_QUERY, MAX_TOP, PASSAGES_PER_DOCUMENT, Passage, Query, place_words,
+};
 use serde_json::{Value, json};
 
 use super::opening::{self, ConfiguredBases};
 use crate::cli::arguments::{Format, SharedOptions};
 use crate::cli::failure::usage_with_help;
 use crate::cli::output::Output;
-
-/// The most passages of one document, as models get them.
-const PER_DOCUMENT: usize = 3;
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchBases {
@@ -65,7 +64,7 @@ pub(super) async fn search(
     for own in &opened {
         let text = Arc::clone(&shared_text);
         let query = move |base: &gatefold_knowledge::KnowledgeBase| {
-            base.search(&Query { text: &text, top, per_document: PER_DOCUMENT })
+            base.search(&Query { text: &text, top, per_document: PASSAGES_PER_DOCUMENT })
         };
         let Found { passages: found, nearest_titles } = own.with(query).await?;
         let (base, domain) = (&own.configured.name, own.configured.domain().as_str());
